@@ -1,0 +1,171 @@
+"""Every setting, each from the environment or `.env`; a wrong value stops `manage.py check`, never a request."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+from dotenv import load_dotenv
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+load_dotenv(os.environ.get("SNAPSTATE_ENV_FILE", BASE_DIR / ".env"))
+
+
+def env(name: str, default: str = "") -> str:
+    return os.environ.get(name) or default
+
+
+def env_int(name: str, default: int) -> int:
+    value = env(name, str(default))
+    try:
+        return int(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}") from None
+
+
+def env_bool(name: str, default: bool = False) -> bool:
+    value = env(name, "true" if default else "false").lower()
+    if value not in ("true", "false", "1", "0", "yes", "no", "on", "off"):
+        raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}")
+    return value in ("true", "1", "yes", "on")
+
+
+def env_list(name: str, default: str = "") -> list[str]:
+    return [part.strip() for part in env(name, default).split(",") if part.strip()]
+
+
+def database(url: str) -> dict[str, Any]:
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise ImproperlyConfigured("DATABASE_URL must look like postgresql://user:password@host:5432/name")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": 600,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"connect_timeout": 3, **dict(parse_qsl(parts.query))},
+    }
+
+
+# --- The server ---
+DEBUG = env_bool("DEBUG")
+SECRET_KEY = env("DJANGO_SECRET_KEY", "insecure-development-key")
+ADMIN_SECRET = env("ADMIN_SECRET", "insecure-admin-secret")
+PORT = env_int("PORT", 8000)
+APP_URL = env("APP_URL", f"http://127.0.0.1:{PORT}")
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "*" if DEBUG else "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = [APP_URL]
+ROOT_URLCONF = "snapstate_project.urls"
+ASGI_APPLICATION = "snapstate_project.asgi.application"
+WSGI_APPLICATION = "snapstate_project.wsgi.application"
+APPEND_SLASH = False
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+USE_I18N = False
+LANGUAGE_CODE = "en-us"
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "snapstate_project.events",
+    "accounts",
+    "checkpoints",
+    "billing",
+]
+
+MIDDLEWARE = [
+    "snapstate_project.common.request_id.RequestIdMiddleware",
+    "snapstate_project.common.headers.CorsMiddleware",
+    "snapstate_project.common.headers.PagesMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# --- Tiers ---
+DATABASES = {"default": database(env("DATABASE_URL", "postgresql://snapstate:snapstate@127.0.0.1:5432/snapstate"))}
+REDIS_URL = env("REDIS_URL", "redis://127.0.0.1:6379/0")
+REDIS_TIMEOUT_SECONDS = 2.0
+CACHES = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "cache"}}
+
+# --- Limits of the API (contract: sections 2 and 3) ---
+API_KEY_PREFIX = env("API_KEY_PREFIX", "snp_")
+DEFAULT_TTL_SECONDS = env_int("DEFAULT_TTL_SECONDS", 604_800)
+RATE_LIMIT_MAX = env_int("RATE_LIMIT_MAX", 100)
+RATE_LIMIT_WINDOW_MS = env_int("RATE_LIMIT_WINDOW_MS", 60_000)
+LOCAL_ADMISSION = env_bool("LOCAL_ADMISSION", True)
+MAX_API_KEYS_PER_ACCOUNT = env_int("MAX_API_KEYS_PER_ACCOUNT", 10)
+MAX_AGENTS_PER_ACCOUNT = env_int("MAX_AGENTS_PER_ACCOUNT", 50)
+ARCHIVE_THRESHOLD_SECONDS = env_int("ARCHIVE_THRESHOLD_SECONDS", 3600)
+MAX_BODY_BYTES = 1_048_576 + 256 * 1024
+
+# --- Who may sign in ---
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+]
+LOGIN_URL = "/admin/login/"
+SESSION_COOKIE_AGE = 8 * 3600
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = APP_URL.startswith("https://")
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+
+# --- The API ---
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.KeyThrottle"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.permissions.HasScope"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "snapstate_project.common.errors.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "SnapState API",
+    "VERSION": VERSION,
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+# --- Background work ---
+CELERY_BROKER_URL = env("CELERY_BROKER_URL", "redis://127.0.0.1:6380/0")
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE = {
+    "finish-erasures": {"task": "checkpoints.finish_erasures", "schedule": 60.0},
+    "prune-events": {"task": "events.prune_events", "schedule": 3600.0},
+}
+
+# --- Files ---
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
