@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .postgres import Postgres
-from .process import Log, say_nothing
-from .valkey import Valkey
+from snapstate_project.dev.postgres import Postgres
+from snapstate_project.dev.process import Log, say_nothing
+from snapstate_project.dev.valkey import Valkey
 
 
 @dataclass(frozen=True)

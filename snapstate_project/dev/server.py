@@ -3,8 +3,8 @@
 import socket
 import time
 
-from .errors import CannotStart
-from .process import Process
+from snapstate_project.dev.errors import CannotStart
+from snapstate_project.dev.process import Process
 
 LOOPBACK = "127.0.0.1"
 

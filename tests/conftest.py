@@ -1,0 +1,15 @@
+"""The servers of the run, then the fixtures: these need Django's settings, so they are loaded once those are known."""
+
+import pytest
+
+from tests import environment
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    worker: dict[str, str] = getattr(config, "workerinput", {})
+    environment.start(worker.get("workerid", ""))
+    config.pluginmanager.import_plugin("tests.fixtures")
+
+
+def pytest_unconfigure() -> None:
+    environment.stop()
