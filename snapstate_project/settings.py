@@ -81,6 +81,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.postgres",
     "rest_framework",
     "drf_spectacular",
     "snapstate_project.events",
@@ -114,6 +115,7 @@ TEMPLATES = [
 DATABASES = {"default": database(env("DATABASE_URL", "postgresql://snapstate:snapstate@127.0.0.1:5432/snapstate"))}
 REDIS_URL = env("REDIS_URL", "redis://127.0.0.1:6379/0")
 REDIS_TIMEOUT_SECONDS = 2.0
+POSTGRES_TIMEOUT_SECONDS = 10.0
 CACHES = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "cache"}}
 
 # --- Limits of the API (contract: sections 2 and 3) ---
