@@ -1,0 +1,72 @@
+# Everything by one word. `make up` needs Python and make, nothing else; `make help` lists the rest.
+
+SHELL := /bin/sh
+PYTHON ?= python3
+UV_VERSION := 0.13.9
+UV := $(shell command -v uv || echo .tools/bin/uv)
+RUN := .venv/bin/python
+MANAGE := DEBUG=true SNAPSTATE_ENV_FILE=/dev/null $(RUN) manage.py
+INSTALL := $(UV) pip install --quiet --python $(RUN) --require-hashes --compile-bytecode
+
+.DEFAULT_GOAL := help
+.PHONY: up test check schema bench lock docs help
+
+up: .venv/.installed ## Start everything on this machine; Ctrl-C stops it
+	@exec $(RUN) -m snapstate_project.dev
+
+test: .venv/.installed-dev ## Run every test (ARGS="tests/house -x" to choose)
+	@exec $(RUN) -m pytest $(or $(ARGS),-n 2 --dist loadfile)
+
+check: .venv/.installed-dev ## Lint, format, types, imports, schema, migrations, compose and Dockerfile
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	.venv/bin/lint-imports --no-timing
+	$(MANAGE) check
+	$(RUN) -W ignore::RuntimeWarning -m snapstate_project.dev.check_migrations
+	$(RUN) -m snapstate_project.dev.check_compose
+
+schema: .venv/.installed-dev ## Write docs/openapi.json from the code
+	$(MANAGE) spectacular --format openapi-json --validate --fail-on-warn --file docs/openapi.json
+
+bench: .venv/.installed-dev ## Measure on servers of its own; prints a table, writes bench.json
+	@exec $(RUN) -m bench
+
+docs: .venv/.installed-dev ## Check that what the documents say is so
+	@exec $(RUN) -m pytest -q tests/house
+
+lock: $(UV) ## Resolve pyproject.toml anew into the two lock files
+	$(UV) lock --quiet
+	$(UV) export --quiet --locked --no-header --no-annotate --no-dev --group embedded -o requirements.lock
+	$(UV) export --quiet --locked --no-header --no-annotate --all-groups -o requirements-dev.lock
+	@rm uv.lock
+
+help: ## Show this
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# The stamps are newer than the locks they were installed from; a change of a lock installs again.
+.venv/.installed: requirements.lock | $(RUN)
+	@echo "Installing what requirements.lock pins into .venv …"
+	@$(INSTALL) -r requirements.lock
+	@touch $@
+
+.venv/.installed-dev: requirements-dev.lock | $(RUN)
+	@echo "Installing what requirements-dev.lock pins into .venv …"
+	@$(INSTALL) -r requirements-dev.lock
+	@touch .venv/.installed $@
+
+# .python-version names the Python we test with; any from 3.12 on will do where that one cannot be had.
+$(RUN): | $(UV)
+	@$(UV) venv --quiet --allow-existing .venv || $(UV) venv --quiet --allow-existing --python '>=3.12' .venv
+
+.tools/bin/uv:
+	@echo "Fetching uv $(UV_VERSION), the installer, into .tools …"
+	@for python in $(PYTHON) /usr/bin/python3; do \
+	    rm -rf .tools; \
+	    $$python -m venv .tools 2>/dev/null && .tools/bin/python -m pip install --quiet uv==$(UV_VERSION) && exit 0; \
+	    $$python -m pip install --quiet --target .tools uv==$(UV_VERSION) 2>/dev/null && exit 0; \
+	done; \
+	rm -rf .tools; \
+	echo "Cannot fetch uv: this needs python3 with its venv module (Debian and Ubuntu: apt-get install python3-venv)" >&2; \
+	echo "and a package index. Or install uv by yourself (https://docs.astral.sh/uv/) and run make again." >&2; \
+	exit 1
