@@ -1,0 +1,104 @@
+"""Every event type with its fields, `digest` first; `Event.data` is one of these as JSON text, and nothing else."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+
+class CheckpointSaved(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A 201: a step appended, kept below the head, or the head replaced. Erased: no user text is left in it."""
+
+    digest: str
+    generation: int
+    sequence: int
+    step: int
+    size_bytes: int
+    workflow_id: str = ""
+    checkpoint_id: str = ""
+    etag: str = ""
+    agent_id: str | None = None
+    status: str = "active"
+    replaced: bool = False
+    head_changed: bool = True
+    error_type: str | None = None
+    error_message: str | None = None
+
+
+class WorkflowResumed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A resume that was answered with a checkpoint; `source` is the tier that held it."""
+
+    digest: str
+    generation: int
+    workflow_id: str = ""
+    agent_id: str | None = None
+    source: str = "hot"
+
+
+class WorkflowReplayed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One answered replay page of a known workflow, with the number of checkpoints in it."""
+
+    digest: str
+    generation: int
+    count: int
+    workflow_id: str = ""
+
+
+class WorkflowCompleted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The head's status changed to completed."""
+
+    digest: str
+    generation: int
+    sequence: int
+    step: int
+    workflow_id: str = ""
+    checkpoint_id: str = ""
+    etag: str = ""
+    agent_id: str | None = None
+
+
+class WorkflowFailed(WorkflowCompleted, frozen=True, kw_only=True, omit_defaults=True):
+    """The head's status changed to failed."""
+
+    error_type: str | None = None
+    error_message: str | None = None
+
+
+class WorkflowErased(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything of the workflow below this generation is gone; subscribers drop what they hold of it."""
+
+    digest: str
+    generation: int
+
+
+type Body = CheckpointSaved | WorkflowResumed | WorkflowReplayed | WorkflowCompleted | WorkflowFailed | WorkflowErased
+
+CATALOGUE: dict[str, type[Body]] = {
+    "checkpoint.saved": CheckpointSaved,
+    "workflow.resumed": WorkflowResumed,
+    "workflow.replayed": WorkflowReplayed,
+    "workflow.completed": WorkflowCompleted,
+    "workflow.failed": WorkflowFailed,
+    "workflow.erased": WorkflowErased,
+}
+
+_ENCODER = msgspec.json.Encoder()
+_DECODERS: dict[str, msgspec.json.Decoder[Any]] = {
+    name: msgspec.json.Decoder(fields) for name, fields in CATALOGUE.items()
+}
+
+
+def encode(body: Body) -> str:
+    """The JSON text that stands in `Event.data`."""
+    return _ENCODER.encode(body).decode()
+
+
+def decode(event_type: str, data: str) -> Body:
+    """The fields of an event; fields this release does not know are passed over. KeyError: an unknown type."""
+    body: Body = _DECODERS[event_type].decode(data)
+    return body
+
+
+def fields_of(event_type: str, data: Body | Mapping[str, Any]) -> Body:
+    """`data` checked against the catalogue. KeyError: an unknown type; msgspec.ValidationError: wrong fields."""
+    return msgspec.convert(data, CATALOGUE[event_type], from_attributes=False)

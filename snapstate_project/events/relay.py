@@ -1,0 +1,255 @@
+"""Events go in under one lock and out to each subscriber exactly once: its work and its cursor commit together."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+import structlog
+from django.db import connection, transaction
+from django.db.models import Count, Exists, F, Max, OuterRef
+from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
+
+from snapstate_project.events.catalogue import CATALOGUE, Body, encode, fields_of
+from snapstate_project.events.models import EVENT_LOCK, Event, SubscriberCursor
+
+BATCH = 1_000
+TIMEOUT = "10s"
+SINGLY_SECONDS = 10.0
+POLL_SECONDS = 0.1
+LONGEST_PAUSE_SECONDS = 15.0
+
+SEPARATOR = "\x1f"
+"""Never part of JSON text. A column travels as one string, which psycopg sends ten times faster than an array."""
+INSERT = """
+    INSERT INTO events_event (uid, type, account_id, at, erased, data)
+    SELECT * FROM unnest(
+        string_to_array(%s, E'\\x1f')::bytea[],
+        string_to_array(%s, E'\\x1f'),
+        string_to_array(%s, E'\\x1f')::uuid[],
+        string_to_array(%s, E'\\x1f')::timestamptz[],
+        string_to_array(%s, E'\\x1f')::bool[],
+        string_to_array(%s, E'\\x1f')
+    )
+    ON CONFLICT (uid) DO NOTHING
+"""
+
+type EventRow = tuple[bytes, str, UUID, datetime, bool, str]
+"""uid (16 bytes), type, account_id, at, erased, data."""
+type Handle = Callable[[list[Event]], None]
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    name: str
+    types: frozenset[str]
+    handle: Handle
+
+
+class EventRefused(Exception):
+    """A subscriber raised; `event_id` is the first event of those it was given, the cause is what it raised."""
+
+    def __init__(self, event_id: int) -> None:
+        super().__init__(event_id)
+        self.event_id = event_id
+
+
+class Cursor(Protocol):
+    """What a psycopg cursor and Django's wrapper of one have in common."""
+
+    @property
+    def rowcount(self) -> int: ...
+
+    def execute(self, query: Any, params: Any = None, /) -> Any: ...
+
+
+def insert_events(cursor: Cursor, rows: Sequence[EventRow]) -> int:
+    """Insert, in this order, what is not there yet (by uid); how many were new. Within a transaction only.
+
+    The event lock is held until that transaction ends: nothing but COMMIT should follow.
+    """
+    if not rows:
+        return 0
+    cursor.execute("SELECT pg_advisory_xact_lock(%s)", [EVENT_LOCK])
+    uids, types, accounts, times, erased, data = zip(*rows, strict=True)
+    columns = (
+        ("\\x" + uid.hex() for uid in uids),
+        types,
+        (account_id.hex for account_id in accounts),
+        (at.isoformat() for at in times),
+        ("t" if flag else "f" for flag in erased),
+        data,
+    )
+    cursor.execute(INSERT, [SEPARATOR.join(column) for column in columns])
+    return cursor.rowcount
+
+
+def record_event(event_type: str, account_id: UUID, data: Body | Mapping[str, Any], at: datetime | None = None) -> None:
+    """Insert an event born in Postgres, as the last thing in the transaction of its cause."""
+    if not connection.in_atomic_block:
+        raise transaction.TransactionManagementError("record_event belongs in the transaction of the event's cause")
+    uid = time.time_ns().to_bytes(8) + os.urandom(8)
+    row = (uid, event_type, account_id, at or timezone.now(), False, encode(fields_of(event_type, data)))
+    with connection.cursor() as cursor:
+        insert_events(cursor, [row])
+
+
+subscribers: dict[str, Subscriber] = {}
+
+
+def subscribe(name: str, *types: str) -> Callable[[Handle], Handle]:
+    """Register a function of list[Event] (in id order) under a name that is its cursor's for ever.
+
+    It runs inside the relay's transaction: no effect outside Postgres, no commit of its own.
+    """
+    if unknown := set(types) - set(CATALOGUE):
+        raise ValueError(f"subscriber {name!r} asks for events that the catalogue does not list: {sorted(unknown)}")
+
+    def register(handle: Handle) -> Handle:
+        if name in subscribers:
+            raise ValueError(f"there is already a subscriber {name!r}")
+        subscribers[name] = Subscriber(name, frozenset(types), handle)
+        return handle
+
+    return register
+
+
+def unsubscribe(name: str) -> None:
+    """Forget a subscriber; its cursor stays where it stands."""
+    subscribers.pop(name, None)
+
+
+def relay_once(name: str, *, limit: int = BATCH) -> int:
+    """Take a subscriber past at most `limit` events; how many the cursor passed.
+
+    0: nothing to do, or another relay holds the cursor, or the next event makes the subscriber fail.
+    """
+    subscriber = subscribers[name]
+    try:
+        return _pass(subscriber, limit)
+    except EventRefused as refused:
+        log.warning("subscriber_failed", subscriber=name, event_id=refused.event_id, exc_info=refused.__cause__)
+    return _pass_singly(subscriber, limit)
+
+
+def run_relays(stop: threading.Event) -> None:
+    """A thread and a connection per subscriber, until `stop` is set; returns when each has finished its batch."""
+    threads = [
+        threading.Thread(target=_keep_relaying, args=(name, stop), name=f"relay-{name}", daemon=True)
+        for name in subscribers
+    ]
+    for thread in threads:
+        thread.start()
+    stop.wait()
+    for thread in threads:
+        thread.join(timeout=SINGLY_SECONDS)
+
+
+def _pass(subscriber: Subscriber, limit: int) -> int:
+    """One transaction: lock the cursor, read, hand over, move the cursor."""
+    with transaction.atomic():
+        _limit_waiting()
+        cursor = _lock_cursor(subscriber.name)
+        if cursor is None:
+            return 0
+        after = Event.objects.filter(id__gt=cursor.position)
+        span = after.order_by("id").values("id")[:limit].aggregate(count=Count("id"), last=Max("id"))
+        if not span["count"]:
+            return 0
+        _hand_over(subscriber, list(after.filter(id__lte=span["last"], type__in=subscriber.types).order_by("id")))
+        _move(cursor, span["last"])
+        return int(span["count"])
+
+
+def _pass_singly(subscriber: Subscriber, limit: int) -> int:
+    """The same events again, each in its own transaction, so that the cursor comes to stand at the culprit."""
+    passed, until = 0, time.monotonic() + SINGLY_SECONDS
+    try:
+        while passed < limit and time.monotonic() < until and _pass(subscriber, 1):
+            passed += 1
+    except EventRefused as refused:
+        _note_failure(subscriber.name, refused)
+    return passed
+
+
+def _limit_waiting() -> None:
+    """For this transaction only: neither a slow statement nor somebody's lock keeps the cursor for long."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)",
+            [TIMEOUT, TIMEOUT],
+        )
+
+
+def _lock_cursor(name: str) -> SubscriberCursor | None:
+    """The cursor, locked until the transaction ends; None while another relay has it."""
+    cursor = SubscriberCursor.objects.select_for_update(skip_locked=True).filter(name=name).first()
+    if cursor is None:
+        made, created = SubscriberCursor.objects.get_or_create(name=name)
+        cursor = made if created else None
+    return cursor
+
+
+def _hand_over(subscriber: Subscriber, events: list[Event]) -> None:
+    if not events:
+        return
+    try:
+        subscriber.handle(events)
+        # Deferred constraints fail here, where the culprit can still be named, and not at COMMIT.
+        connection.check_constraints()
+    except Exception as error:
+        raise EventRefused(events[0].id) from error
+
+
+def _move(cursor: SubscriberCursor, position: int) -> None:
+    cursor.position = position
+    cursor.failing_event_id, cursor.failing_error, cursor.failing_since, cursor.failures = None, "", None, 0
+    cursor.save()
+
+
+def _note_failure(name: str, refused: EventRefused) -> None:
+    """Keep id and error for operators, unless somebody passed or skipped the event meanwhile."""
+    with transaction.atomic():
+        _limit_waiting()
+        SubscriberCursor.objects.filter(name=name, position__lt=refused.event_id).update(
+            failing_event_id=refused.event_id,
+            failing_error=_storable(f"{type(refused.__cause__).__name__}: {refused.__cause__}"),
+            failing_since=Coalesce(F("failing_since"), Now()),
+            failures=F("failures") + 1,
+            updated_at=Now(),
+        )
+
+
+def _storable(text: str) -> str:
+    """Postgres takes neither NUL nor lone surrogates, and an error message may quote both."""
+    return text.encode(errors="backslashreplace").decode().replace("\0", "\\0")[:2_000]
+
+
+def _keep_relaying(name: str, stop: threading.Event) -> None:
+    pause = 0.0
+    while not stop.wait(pause):
+        try:
+            pause = _turn(name)
+        except Exception:
+            # Postgres is away, or the connection broke: the next turn opens a new one.
+            log.exception("relay_interrupted", subscriber=name)
+            connection.close()
+            pause = min(max(2 * pause, 1.0), LONGEST_PAUSE_SECONDS)
+    connection.close()
+
+
+def _turn(name: str) -> float:
+    """Relay what is there; seconds to wait until the next turn, longer each time while the subscriber fails."""
+    news = Exists(Event.objects.filter(id__gt=OuterRef("position")))
+    state = SubscriberCursor.objects.filter(name=name).values_list(news, "failures").first()
+    has_news, failures = state or (True, 0)
+    if has_news and relay_once(name) >= BATCH:
+        return 0.0
+    return min(POLL_SECONDS * float(2 ** min(failures, 10)), LONGEST_PAUSE_SECONDS)
