@@ -30,8 +30,9 @@ WAITING_AT_MOST = 10_000
 class Script:
     """A Lua script; its first argument, ARGV[1], is always the run_id of the server that runs it."""
 
-    def __init__(self, path: Path) -> None:
-        self.source = path.read_bytes()
+    def __init__(self, *paths: Path) -> None:
+        """The files are joined, so that scripts can begin with what they share."""
+        self.source = b"\n".join(path.read_bytes() for path in paths)
         self.sha = hashlib.sha1(self.source, usedforsecurity=False).hexdigest()
 
 
