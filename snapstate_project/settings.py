@@ -129,6 +129,9 @@ MAX_AGENTS_PER_ACCOUNT = env_int("MAX_AGENTS_PER_ACCOUNT", 50)
 ARCHIVE_THRESHOLD_SECONDS = env_int("ARCHIVE_THRESHOLD_SECONDS", 3600)
 MAX_BODY_BYTES = 1_048_576 + 256 * 1024
 
+# --- Seams between rooms, which never import one another ---
+STORAGE_HELD = "checkpoints.services.storage_held_bytes"  # (account id) -> bytes, for billing
+
 # --- Who may sign in ---
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
