@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from snapstate_project.dev.home import make_home
 from snapstate_project.dev.postgres import Postgres
 from snapstate_project.dev.process import Log, say_nothing
 from snapstate_project.dev.valkey import Valkey
@@ -51,10 +52,3 @@ def servers(
         stack.callback(postgres.stop)
         postgres.start()
         yield Servers(store, broker, postgres)
-
-
-def make_home(home: Path) -> None:
-    """Others may pass through a home of ours but not look around; one that exists keeps its mode."""
-    if not home.exists():
-        home.mkdir(parents=True)
-        home.chmod(0o711)

@@ -63,14 +63,14 @@ class Postgres(Server):
             check_complete(self.folder, self.password_file)
         else:
             self.create()
-        clear_stale_lock(self.folder)
+        self.clear_stale_lock()
         super().start()
         self.create_database()
 
     def try_again(self) -> bool:
         leaving = any(STILL_LEAVING in line for line in self.last_lines)
         if leaving:
-            self.last_lines.clear()
+            self.pause(0.1)
             self.spawn()
         return leaving
 
@@ -80,6 +80,16 @@ class Postgres(Server):
         except psycopg.OperationalError:
             return False
         return True
+
+    def clear_stale_lock(self) -> None:
+        """Wait for the server of a run that was killed; forget a lock whose number is somebody else's by now."""
+        lock = self.folder / "postmaster.pid"
+        if not lock.exists():
+            return
+        pid = int(lock.read_text().split("\n", 1)[0])
+        if not wait_until(lambda: not serves(pid, self.folder), seconds=15, pause=self.pause):
+            raise CannotStart(f"Another Postgres (process {pid}) still uses {self.folder}. Stop it and start again.")
+        lock.unlink(missing_ok=True)
 
     def create_database(self) -> None:
         with psycopg.connect(self.url_of("postgres"), autocommit=True) as connection:
@@ -131,17 +141,6 @@ def check_complete(folder: Path, password_file: Path) -> None:
             f"The data folder {folder} is incomplete: {missing} is missing. Move the folder away to begin with an "
             "empty database, or set SNAPSTATE_HOME to another folder, and start again."
         )
-
-
-def clear_stale_lock(folder: Path) -> None:
-    """Wait for the server of a run that was killed; forget a lock whose number belongs to somebody else by now."""
-    lock = folder / "postmaster.pid"
-    if not lock.exists():
-        return
-    pid = int(lock.read_text().split("\n", 1)[0])
-    if not wait_until(lambda: not serves(pid, folder), seconds=15):
-        raise CannotStart(f"Another Postgres (process {pid}) still uses {folder}. Stop it and start again.")
-    lock.unlink(missing_ok=True)
 
 
 def serves(pid: int, folder: Path) -> bool:

@@ -34,6 +34,7 @@ class Process:
         self.log = log
         self.user = user
         self.env: Mapping[str, str] = os.environ
+        self.pause: Callable[[float], object] = time.sleep  # what a start waits with; it may raise to give up
         self.last_lines: deque[str] = deque(maxlen=12)
         self.popen: subprocess.Popen[str] | None = None
         self.reader: threading.Thread | None = None
@@ -49,10 +50,19 @@ class Process:
         return self.popen is not None and self.popen.poll() is None
 
     @property
-    def status(self) -> int | None:
-        return None if self.popen is None else self.popen.poll()
+    def ended_well(self) -> bool:
+        return self.popen is not None and self.popen.poll() == 0
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words."""
+        status = None if self.popen is None else self.popen.poll()
+        if status is None:
+            return "still running"
+        return f"exit status {status}" if status >= 0 else f"killed by {signal.Signals(-status).name}"
 
     def spawn(self) -> None:
+        self.last_lines.clear()
         tied = [sys.executable, "-IS", str(TETHER), str(os.getpid()), str(int(self.stop_signal)), self.user]
         self.popen = subprocess.Popen(
             [*tied, *self.command],
@@ -83,10 +93,13 @@ class Process:
                 os.kill(self.pid, signal_number)
 
     def stop(self) -> None:
-        """Ask, wait, and take down the whole group of one that does not listen."""
+        self.send(self.stop_signal)
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait for one that was asked to stop, and take down the whole group of one that does not listen."""
         if self.popen is None:
             return
-        self.send(self.stop_signal)
         try:
             self.popen.wait(self.stop_seconds)
         except subprocess.TimeoutExpired:
@@ -114,10 +127,12 @@ class Process:
         self.start()
 
 
-def wait_until(ready: Callable[[], bool], seconds: float, step: float = 0.02) -> bool:
+def wait_until(
+    ready: Callable[[], bool], *, seconds: float, pause: Callable[[float], object] = time.sleep, step: float = 0.02
+) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if ready():
             return True
-        time.sleep(step)
+        pause(step)
     return ready()

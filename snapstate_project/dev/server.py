@@ -33,7 +33,7 @@ class Server(Process):
             if time.monotonic() > deadline:
                 self.stop()
                 raise CannotStart(f"{self.name} did not answer within {self.start_seconds:.0f} seconds.")
-            time.sleep(0.02)
+            self.pause(0.02)
 
     def try_again(self) -> bool:
         """Whether a start that failed was only too early; then it has been started again."""
@@ -42,4 +42,4 @@ class Server(Process):
     def why_not(self) -> str:
         self.sweep()
         said = "\n  ".join(self.last_lines) or "(nothing)"
-        return f"{self.name} stopped right after its start (status {self.status}). It said:\n  {said}"
+        return f"{self.name} stopped right after its start ({self.ending}). It said:\n  {said}"

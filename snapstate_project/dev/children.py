@@ -1,0 +1,26 @@
+"""The four processes of SnapState as `make up` starts them."""
+
+import os
+import sys
+from pathlib import Path
+
+from snapstate_project.dev.process import Log, Process
+
+WORKERS = 2
+
+
+def processes(home: Path, log: Log) -> list[Process]:
+    """In the order of their start: intake first, so that what waits from the last run is taken at once."""
+    python = [sys.executable, "-m"]
+    celery = [*python, "celery", "-A", "snapstate_project"]
+    beat_file = str(home / "celerybeat-schedule")
+    commands = {
+        "intake": [sys.executable, "manage.py", "intake"],
+        "web": [*python, "gunicorn", "-c", "python:snapstate_project.gunicorn", "snapstate_project.asgi:application"],
+        "worker": [*celery, "worker", "--loglevel=WARNING", f"--concurrency={WORKERS}"],
+        "beat": [*celery, "beat", "--loglevel=WARNING", f"--schedule={beat_file}", "--pidfile="],
+    }
+    made = [Process(name, command, log=log) for name, command in commands.items()]
+    for process in made:
+        process.env = {"WEB_CONCURRENCY": str(WORKERS), **os.environ, "PYTHONUNBUFFERED": "1"}
+    return made
