@@ -29,8 +29,3 @@ def prefix(secret: str) -> str:
 
 def is_well_formed(text: str) -> bool:
     return PATTERN.fullmatch(text) is not None
-
-
-def in_order(scopes: list[str]) -> list[str]:
-    """Each scope once, in the order of SCOPES."""
-    return [scope for scope in SCOPES if scope in scopes]

@@ -1,0 +1,127 @@
+"""What changes accounts and keys. Callers must feel every change within a second, so Redis hears of it first.
+
+A tombstone makes all processes ask Postgres from then on, and only then is the change committed: when Redis is down,
+nothing has changed. It is renewed after the commit, which clears what was cached in between by a Redis that
+had just forgotten it.
+"""
+
+import logging
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts import admission, keys
+from accounts.errors import AccountClosed, EmailTaken, MaxKeysReached
+from accounts.models import Account, ApiKey
+from snapstate_project.common.errors import RedisDown, ValidationFailed
+
+logger = logging.getLogger(__name__)
+
+FELT_BY_CALLERS = ("status", "rate_limit_max")
+
+
+def create_account(*, email: str, name: str = "", plan: str = "free") -> Account:
+    """Raises EmailTaken, whatever the case of its letters."""
+    try:
+        with transaction.atomic():
+            return Account.objects.create(email=email.strip().lower(), name=name, plan=plan)
+    except IntegrityError as error:
+        raise EmailTaken from error
+
+
+def update_account(account: Account, **changes: Any) -> Account:
+    """Sets any of plan, status, rate_limit_max (None: the standard limit); raises RedisDown with nothing changed."""
+    with transaction.atomic(durable=True):
+        account = locked(account.pk)
+        changes = {field: value for field, value in changes.items() if getattr(account, field) != value}
+        if any(field in FELT_BY_CALLERS for field in changes):
+            bury_around_commit(account.keys.in_use(timezone.now()).values_list("digest", flat=True))
+        for field, value in changes.items():
+            setattr(account, field, value)
+        account.save(update_fields=[*changes, "updated_at"])
+    return account
+
+
+def suspend_account(account: Account) -> Account:
+    return update_account(account, status=Account.Status.SUSPENDED)
+
+
+def reactivate_account(account: Account) -> Account:
+    return update_account(account, status=Account.Status.ACTIVE)
+
+
+def set_rate_limit(account: Account, limit: int | None) -> Account:
+    return update_account(account, rate_limit_max=limit)
+
+
+def issue_key(
+    account: Account, *, label: str = "", scopes: Iterable[str] = keys.SCOPES, expires_at: datetime | None = None
+) -> tuple[ApiKey, str]:
+    """The key and its secret, which nobody can ever show again; raises MaxKeysReached, exact under racing."""
+    secret = keys.mint()
+    with transaction.atomic():
+        account = locked(account.pk)
+        if account.status == Account.Status.CLOSED:
+            raise AccountClosed
+        if account.keys.in_use(timezone.now()).count() >= settings.MAX_API_KEYS_PER_ACCOUNT:
+            raise MaxKeysReached(settings.MAX_API_KEYS_PER_ACCOUNT)
+        key = account.keys.create(
+            prefix=keys.prefix(secret),
+            digest=keys.digest(secret),
+            label=label,
+            scopes=known(scopes),
+            expires_at=expires_at,
+        )
+    return key, secret
+
+
+def revoke_key(key: ApiKey) -> ApiKey:
+    """Once and for all; a key that is revoked already keeps its time."""
+    with transaction.atomic(durable=True):
+        key = ApiKey.objects.select_for_update().get(pk=key.pk)
+        if key.revoked_at is None:
+            bury_around_commit([key.digest])
+            key.revoked_at = timezone.now()
+            key.save(update_fields=["revoked_at"])
+    return key
+
+
+def change_scopes(key: ApiKey, scopes: Iterable[str]) -> ApiKey:
+    with transaction.atomic(durable=True):
+        key = ApiKey.objects.select_for_update().get(pk=key.pk)
+        bury_around_commit([key.digest])
+        key.scopes = known(scopes)
+        key.save(update_fields=["scopes"])
+    return key
+
+
+def locked(account_id: UUID) -> Account:
+    """Held until the commit; rows that point to the account can still be written meanwhile."""
+    return Account.objects.select_for_update(no_key=True).get(pk=account_id)
+
+
+def known(scopes: Iterable[str]) -> list[str]:
+    """Each once, in their usual order."""
+    scopes = list(scopes)
+    if not set(scopes) <= set(keys.SCOPES):
+        raise ValidationFailed.at("scopes", f"Must be of {', '.join(keys.SCOPES)}.")
+    return [scope for scope in keys.SCOPES if scope in scopes]
+
+
+def bury_around_commit(digests: Iterable[str]) -> None:
+    """Now, or RedisDown; and again after the commit, as well as can be."""
+    digests = list(digests)
+    admission.bury(digests)
+
+    def once_more() -> None:
+        try:
+            admission.bury(digests)
+        except RedisDown:
+            logger.warning("tombstones of %d keys could not be renewed", len(digests))
+
+    transaction.on_commit(once_more)
