@@ -12,11 +12,12 @@ from django.utils.module_loading import import_string
 
 from billing import plans
 from billing.models import UsageRecord
+from snapstate_project.common.times import iso
 
 
 class Period(TypedDict):
-    start: datetime
-    end: datetime
+    start: str
+    end: str
 
 
 class Counted(TypedDict):
@@ -64,7 +65,7 @@ def usage_of(account_id: UUID, *, now: datetime | None = None) -> UsageObject:
         "replay_calls": Decimal(record.replay_calls),
     }
     return {
-        "period": {"start": start, "end": end},
+        "period": {"start": iso(start), "end": iso(end)},
         "usage": {
             "checkpoint_writes": counted("checkpoint_writes", record.checkpoint_writes),
             "storage_gb": stored(held),
