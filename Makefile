@@ -5,7 +5,8 @@ PYTHON ?= python3
 UV_VERSION := 0.13.9
 UV := $(shell command -v uv || echo .tools/bin/uv)
 RUN := .venv/bin/python
-MANAGE := DEBUG=true SNAPSTATE_ENV_FILE=/dev/null $(RUN) manage.py
+MANAGE := DEBUG=true SNAPSTATE_ENV_FILE=/dev/null $(RUN) -W ignore::RuntimeWarning manage.py
+SCHEMA := $(MANAGE) spectacular --format openapi-json --validate --fail-on-warn
 INSTALL := $(UV) pip install --quiet --python $(RUN) --require-hashes --compile-bytecode
 
 .DEFAULT_GOAL := help
@@ -23,11 +24,12 @@ check: .venv/.installed-dev ## Lint, format, types, imports, schema, migrations,
 	$(RUN) -m mypy
 	.venv/bin/lint-imports --no-timing
 	$(MANAGE) check
-	$(RUN) -W ignore::RuntimeWarning -m snapstate_project.dev.check_migrations
-	$(RUN) -m snapstate_project.dev.check_compose
+	$(MANAGE) makemigrations --check --dry-run
+	$(SCHEMA) | cmp - docs/openapi.json || { echo "docs/openapi.json is old: run make schema" >&2; exit 1; }
+	$(RUN) -m snapstate_project.dev.check_containers
 
 schema: .venv/.installed-dev ## Write docs/openapi.json from the code
-	$(MANAGE) spectacular --format openapi-json --validate --fail-on-warn --file docs/openapi.json
+	$(SCHEMA) > docs/openapi.json
 
 bench: .venv/.installed-dev ## Measure on servers of its own; prints a table, writes bench.json
 	@exec $(RUN) -m bench

@@ -6,7 +6,6 @@ Nothing is flushed between tests: every test makes its own accounts, and account
 import os
 import uuid
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,10 @@ from django.contrib.auth import get_user_model
 from django.db import close_old_connections
 from django.test import Client
 
+from accounts import services
+from accounts.models import Account
+from snapstate_project.events import intake as taking
+from snapstate_project.events import relay
 from tests import environment
 from tests.live_server import LiveServer
 
@@ -41,36 +44,32 @@ def base_url() -> Iterator[str]:
 
 
 @pytest.fixture
-def make_account() -> Callable[..., Any]:
+def make_account() -> Callable[..., Account]:
     """Another account each time it is called."""
 
-    def make(*, rate_limit_max: int | None = PLENTY) -> Any:
+    def make(*, rate_limit_max: int | None = PLENTY) -> Account:
         name = f"test-{uuid.uuid4().hex[:12]}"
-        account = import_module("accounts.services").create_account(email=f"{name}@example.com", name=name)
-        account.rate_limit_max = rate_limit_max  # before it has a key, so nothing is cached anywhere
-        account.save(update_fields=["rate_limit_max"])
-        return account
+        account = services.create_account(email=f"{name}@example.com", name=name)
+        return services.set_rate_limit(account, rate_limit_max)
 
     return make
 
 
 @pytest.fixture
-def account(make_account: Callable[..., Any]) -> Any:
+def account(make_account: Callable[..., Account]) -> Account:
     return make_account()
 
 
 @pytest.fixture
-def key(account: Any) -> str:
+def key(account: Account) -> str:
     """The secret of a key with every scope."""
-    secret: str = import_module("accounts.services").issue_key(account, label="test")[1]
-    return secret
+    return services.issue_key(account, label="test")[1]
 
 
 @pytest.fixture
-def stranger(make_account: Callable[..., Any]) -> str:
+def stranger(make_account: Callable[..., Account]) -> str:
     """The secret of another account's key."""
-    secret: str = import_module("accounts.services").issue_key(make_account(), label="stranger")[1]
-    return secret
+    return services.issue_key(make_account(), label="stranger")[1]
 
 
 @pytest.fixture
@@ -123,8 +122,7 @@ def intake() -> Callable[[], None]:
     """Everything that waits goes its whole way: Redis to Postgres, then every event to every subscriber."""
 
     def drain_all() -> None:
-        import_module("snapstate_project.events.intake").drain()
-        relay = import_module("snapstate_project.events.relay")
+        taking.drain()
         for name in list(relay.subscribers):
             while relay.relay_once(name):
                 pass

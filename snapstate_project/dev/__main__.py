@@ -50,9 +50,12 @@ def run(supervisor: Supervisor) -> None:
 
 
 def live(supervisor: Supervisor, home: Path, port: int) -> None:
+    supervisor.log("make up", "starting the servers")
     elsewhere = start_servers(supervisor, home)
     set_environment(home, port)
+    supervisor.log("make up", "migrating; making the first account")
     prepare(supervisor)
+    supervisor.log("make up", "starting web, intake, worker and beat")
     for process in children.processes(home, supervisor.log):
         supervisor.start(process)
     wait_until_ready(supervisor, port)
@@ -107,7 +110,7 @@ def prepare(supervisor: Supervisor) -> None:
 def wait_until_ready(supervisor: Supervisor, port: int) -> None:
     told = time.monotonic()
     while (answer := ask_ready(port)) != "":
-        supervisor.watch()
+        supervisor.watch(seconds=0.25)
         if time.monotonic() - told > PATIENCE_SECONDS:
             told = time.monotonic()
             supervisor.log("make up", f"still waiting for /ready, which says: {answer}")

@@ -40,8 +40,10 @@ def prepare() -> None:
 
 
 def first_account() -> Account:
-    account = Account.objects.filter(email=EMAIL).first()
-    return account or services.create_account(email=EMAIL, name="Developer", rate_limit_max=RATE_LIMIT)
+    account = Account.objects.filter(email=EMAIL).first() or services.create_account(email=EMAIL, name="Developer")
+    if account.rate_limit_max is None:
+        account = services.set_rate_limit(account, RATE_LIMIT)
+    return account
 
 
 def first_key(account: Account, kept: str) -> str:

@@ -41,6 +41,7 @@ class Postgres(Server):
             "unix_socket_directories": "",
             "fsync": "on" if self.fsync else "off",
             "max_connections": "200",
+            "log_checkpoints": "off",
             "timezone": "UTC",
             "log_timezone": "UTC",
         }
@@ -73,6 +74,10 @@ class Postgres(Server):
             self.pause(0.1)
             self.spawn()
         return leaving
+
+    def is_news(self, line: str) -> bool:
+        """Its daily life (LOG) is not; `why_not` still tells of it when a start fails."""
+        return super().is_news(line) and " LOG:  " not in line
 
     def answers(self) -> bool:
         try:

@@ -82,7 +82,12 @@ class Process:
         with popen.stdout as lines:
             for line in lines:
                 self.last_lines.append(line.rstrip())
-                self.log(self.name, line.rstrip())
+                if self.is_news(line):
+                    self.log(self.name, line.rstrip())
+
+    def is_news(self, line: str) -> bool:
+        """Whether a line is worth passing on."""
+        return bool(line.strip())
 
     def start(self) -> None:
         self.spawn()

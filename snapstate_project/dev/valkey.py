@@ -18,7 +18,7 @@ appendonly yes
 appendfsync {appendfsync}
 save ""
 maxmemory-policy noeviction
-loglevel notice
+loglevel warning
 logfile ""
 """
 
@@ -51,6 +51,10 @@ class Valkey(Server):
             )
         )
         super().start()
+
+    def is_news(self, line: str) -> bool:
+        """A newcomer's machine need not be tuned as Valkey would like it."""
+        return super().is_news(line) and "Memory overcommit" not in line
 
     def answers(self) -> bool:
         with redis.Redis.from_url(self.url, socket_timeout=1, retry=None) as client:

