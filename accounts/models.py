@@ -53,6 +53,8 @@ class Account(Kept):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
+    usage_this_month: dict[str, int]  # only where services.note_usage has set it
+
     objects = KeptQuerySet["Account"].as_manager()
 
     class Meta:

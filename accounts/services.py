@@ -6,7 +6,7 @@ had just forgotten it.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from accounts import admission, keys
 from accounts.errors import AccountClosed, EmailTaken, MaxKeysReached
@@ -98,6 +99,14 @@ def change_scopes(key: ApiKey, scopes: Iterable[str]) -> ApiKey:
         key.scopes = known(scopes)
         key.save(update_fields=["scopes"])
     return key
+
+
+def note_usage(accounts: Sequence[Account]) -> None:
+    """Sets `usage_this_month` on each, with one query for all: asked of the room that ACCOUNT_USAGE names."""
+    usage_of: Callable[[list[UUID]], dict[UUID, dict[str, int]]] = import_string(settings.ACCOUNT_USAGE)
+    usage = usage_of([account.id for account in accounts])
+    for account in accounts:
+        account.usage_this_month = usage[account.id]
 
 
 def locked(account_id: UUID) -> Account:

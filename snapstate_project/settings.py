@@ -84,16 +84,27 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "rest_framework",
     "drf_spectacular",
+    "snapstate_project.apps.WiringConfig",
     "snapstate_project.events",
     "accounts",
     "checkpoints",
     "billing",
 ]
 
-MIDDLEWARE = [
+# The hot routes' list (see lean.py), then everybody else's.
+LEAN_MIDDLEWARE = [
     "snapstate_project.common.request_id.RequestIdMiddleware",
     "snapstate_project.common.headers.CorsMiddleware",
+]
+MIDDLEWARE = [
+    *LEAN_MIDDLEWARE,
     "snapstate_project.common.headers.PagesMiddleware",
+    "snapstate_project.common.headers.StaticMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
 ]
 
 TEMPLATES = [
@@ -126,10 +137,12 @@ RATE_LIMIT_WINDOW_MS = env_int("RATE_LIMIT_WINDOW_MS", 60_000)
 LOCAL_ADMISSION = env_bool("LOCAL_ADMISSION", True)
 MAX_API_KEYS_PER_ACCOUNT = env_int("MAX_API_KEYS_PER_ACCOUNT", 10)
 MAX_AGENTS_PER_ACCOUNT = env_int("MAX_AGENTS_PER_ACCOUNT", 50)
+STALLED_AFTER_SECONDS = env_int("STALLED_AFTER_SECONDS", 86_400)
 ARCHIVE_THRESHOLD_SECONDS = env_int("ARCHIVE_THRESHOLD_SECONDS", 3600)
 MAX_BODY_BYTES = 1_048_576 + 256 * 1024
 
 # --- Seams between rooms, which never import one another ---
+ACCOUNT_USAGE = "snapstate_project.operators.usage_this_month"  # (account ids) -> {id: sums}, for accounts
 STORAGE_HELD = "checkpoints.services.storage_held_bytes"  # (account id) -> bytes, for billing
 
 # --- Who may sign in ---
@@ -150,7 +163,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["accounts.permissions.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "snapstate_project.common.openapi.Operation",
     "EXCEPTION_HANDLER": "snapstate_project.common.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
@@ -158,10 +171,16 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "SnapState API",
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.1",
+    "DESCRIPTION": "The place where AI agents keep their state: save a checkpoint after each step, resume from it.",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "snapstate_project.common.openapi.complete",
+    ],
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
 # --- Background work ---
+INTAKE_BATCH = "checkpoints.record.RecordBatch"
 CELERY_BROKER_URL = env("CELERY_BROKER_URL", "redis://127.0.0.1:6379/1")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -172,5 +191,19 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 # --- Files ---
+SNAPSTATE_HOME = Path(env("SNAPSTATE_HOME", str(BASE_DIR / ".snapstate"))).absolute()
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_MAX_AGE = 3600
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "archive": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": SNAPSTATE_HOME / "archive"},
+    },
+}
+
+# --- Logs ---
+LOGGING_CONFIG = "snapstate_project.common.logs.configure"
+LOGGING = {"json": not DEBUG, "level": env("LOG_LEVEL", "INFO"), "secret_prefixes": [API_KEY_PREFIX, "whsec_"]}

@@ -1,0 +1,51 @@
+"""The floor: who is calling, and may they. Brings the checks of its settings and the operators' groups."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+from django.db.models.signals import post_migrate
+
+PREFIX = re.compile(r"[A-Za-z0-9_]{1,12}")
+LEAST = {"RATE_LIMIT_MAX": 1, "RATE_LIMIT_WINDOW_MS": 1000, "MAX_API_KEYS_PER_ACCOUNT": 1}
+
+VIEWERS, SUPPORT, ADMINISTRATORS = "viewers", "support", "administrators"
+NOT_FOR_VIEWERS = ("admin", "auth", "contenttypes", "sessions")
+
+
+class AccountsConfig(AppConfig):
+    name = "accounts"
+    verbose_name = "Accounts"
+
+    def ready(self) -> None:
+        post_migrate.connect(grant_to_groups, dispatch_uid="accounts.groups")
+
+
+@register()
+def settings_make_sense(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:  # noqa: ARG001
+    errors: list[CheckMessage] = [
+        Error(f"{name} must be at least {least}.", id=f"accounts.{name.lower()}")
+        for name, least in LEAST.items()
+        if getattr(settings, name) < least
+    ]
+    if not PREFIX.fullmatch(settings.API_KEY_PREFIX):
+        message = "API_KEY_PREFIX must be 1 to 12 letters, digits and underscores."
+        errors.append(Error(message, id="accounts.api_key_prefix"))
+    return errors
+
+
+def grant_to_groups(app_config: AppConfig, using: str, apps: Any, **_: Any) -> None:
+    """After each app's migrations: viewers see, support manages accounts and keys, administrators do everything."""
+    try:
+        group_model, permission_model = apps.get_model("auth", "Group"), apps.get_model("auth", "Permission")
+    except LookupError:
+        return  # auth itself is being unmigrated
+    of_app = permission_model.objects.using(using).filter(content_type__app_label=app_config.label)
+    seen = of_app.none() if app_config.label in NOT_FOR_VIEWERS else of_app.filter(codename__startswith="view_")
+    managed = of_app.filter(content_type__app_label="accounts")
+    for name, permissions in ((VIEWERS, seen), (SUPPORT, seen | managed), (ADMINISTRATORS, of_app)):
+        group, _ = group_model.objects.using(using).get_or_create(name=name)
+        group.permissions.add(*permissions)
