@@ -1,0 +1,159 @@
+"""A save as it came in: the envelope parsed once and judged, state and metadata kept as the bytes they are."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+
+from checkpoints import content
+from checkpoints.content import Envelope, Status, StepError
+from checkpoints.errors import invalid
+from checkpoints.ids import AGENT_ID, MAX_STEP, check_workflow_id
+from checkpoints.json_text import BadJSON, check
+from snapstate_project.common.errors import ApiError, PayloadTooLarge
+
+MAX_STATE_BYTES = 1_048_576
+MAX_METADATA_BYTES = 65_536
+MAX_TTL_SECONDS = 31_536_000
+_ETAG = re.compile(r'(?:W/)?(?:"([!#-~\x80-\xff]{1,200})"|([!#-+\--~]{1,200}))')
+
+
+class SaveRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    workflow_id: str
+    step: Annotated[int, msgspec.Meta(ge=0, le=MAX_STEP)]
+    state: msgspec.Raw
+    label: Annotated[str, msgspec.Meta(max_length=256)] | None = None
+    agent_id: str | None = None
+    metadata: msgspec.Raw = msgspec.Raw(b"null")
+    status: Status = "active"
+    error: StepError | None = None
+
+
+class NewCheckpoint(msgspec.Struct, frozen=True):
+    workflow_id: str
+    step: int
+    state: bytes
+    metadata: bytes
+    envelope: bytes
+    status: Status
+    digest: str
+    ttl_seconds: int | None
+    guard: str
+    wants_diff: bool
+
+
+_save = msgspec.json.Decoder(SaveRequest)
+
+
+def parse(body: bytes, meta: Mapping[str, str]) -> NewCheckpoint:
+    """The checkpoint that a request (its body and Django's META) asks to save, or ValidationFailed naming the field."""
+    fields = _decoded(body, _save)
+    state, metadata = bytes(fields.state), bytes(fields.metadata)
+    if metadata == b"null":
+        metadata = b""
+    _check_object(state, "state", MAX_STATE_BYTES)
+    if metadata:
+        _check_object(metadata, "metadata", MAX_METADATA_BYTES)
+    check_workflow_id(fields.workflow_id)
+    if fields.agent_id is not None and not AGENT_ID.fullmatch(fields.agent_id):
+        raise invalid("agent_id", "must be 1 to 255 of A-Z a-z 0-9 _ . : -")
+    envelope = content.encode_envelope(Envelope(fields.label, fields.agent_id, fields.status, fields.error))
+    return NewCheckpoint(
+        workflow_id=fields.workflow_id,
+        step=fields.step,
+        state=state,
+        metadata=metadata,
+        envelope=envelope,
+        status=fields.status,
+        digest=content.digest(envelope, metadata, state),
+        ttl_seconds=_ttl(meta.get("HTTP_X_CHECKPOINT_TTL")),
+        guard=guard_word(meta.get("HTTP_IF_MATCH"), meta.get("HTTP_IF_NONE_MATCH")),
+        wants_diff="return=minimal" not in meta.get("HTTP_PREFER", ""),
+    )
+
+
+class Changes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What a PATCH of a workflow changes; what is left out stays, `keep_last: null` removes it."""
+
+    ttl_seconds: Annotated[int, msgspec.Meta(ge=1, le=MAX_TTL_SECONDS)] | msgspec.UnsetType = msgspec.UNSET
+    pinned: bool | msgspec.UnsetType = msgspec.UNSET
+    keep_last: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)] | None | msgspec.UnsetType = msgspec.UNSET
+
+
+_changes = msgspec.json.Decoder(Changes)
+
+
+def parse_changes(body: bytes) -> Changes:
+    changes = _decoded(body, _changes)
+    if changes == Changes():
+        raise invalid("body", "names nothing to change: ttl_seconds, pinned or keep_last")
+    return changes
+
+
+def _decoded[Fields](body: bytes, decoder: msgspec.json.Decoder[Fields]) -> Fields:
+    try:
+        fields = decoder.decode(body)
+        # Raw members are skipped, not decoded, so bytes that are no UTF-8 would pass.
+        body.isascii() or body.decode()
+        return fields
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `$")
+        raise invalid(place.rstrip("`").lstrip(".") or _missing_field(message), message) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _broken(body, error) from None
+
+
+def _missing_field(message: str) -> str:
+    named = re.search(r"field `(\w+)`|unknown field `(.*)`", message)
+    return (named[1] or named[2]) if named else "body"
+
+
+def _broken(body: bytes, error: Exception) -> ApiError:
+    try:
+        check(body, "")
+    except BadJSON as bad:
+        return invalid(bad.path.lstrip(".") or "body", bad.message)
+    return invalid("body", "is not JSON that can be read: " + str(error))
+
+
+def _check_object(text: bytes, name: str, most: int) -> Any:
+    if text[:1] != b"{":
+        raise invalid(name, "must be an object")
+    if len(text) > most:
+        if name == "state":
+            raise PayloadTooLarge(f"state is {len(text)} bytes; at most {most} are taken.")
+        raise invalid(name, f"is {len(text)} bytes; at most {most} are taken")
+    try:
+        return check(text, name)
+    except BadJSON as bad:
+        raise invalid(bad.path, bad.message) from None
+
+
+def _ttl(value: str | None) -> int | None:
+    if value is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,8}", value) or not 1 <= int(value) <= MAX_TTL_SECONDS:
+        raise invalid("X-Checkpoint-TTL", f"must be whole seconds from 1 to {MAX_TTL_SECONDS}")
+    return int(value)
+
+
+def guard_word(if_match: str | None, if_none_match: str | None) -> str:
+    """The guard as one word: "" none, "*" must exist, "!" must not, "=<etag>" must be the head's."""
+    if if_match is None and if_none_match is None:
+        return ""
+    if if_match is not None and if_none_match is not None:
+        raise invalid("If-None-Match", "cannot be given together with If-Match")
+    if if_match is None:
+        if if_none_match != "*":
+            raise invalid("If-None-Match", "must be * when saving")
+        return "!"
+    return "*" if if_match == "*" else "=" + etag_from(if_match, "If-Match")
+
+
+def etag_from(value: str, header: str) -> str:
+    """The bare etag of a header value: quoted, unquoted or weak."""
+    match = _ETAG.fullmatch(value.strip())
+    if match is None:
+        raise invalid(header, "is not an etag")
+    return match[1] or match[2]

@@ -1,0 +1,114 @@
+"""Client JSON as opaque text: judged, compared and searched here, never re-serialised."""
+
+import json
+import re
+from decimal import Decimal
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+MAX_DEPTH = 100
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_PLAIN_KEY = re.compile(r'[^.\[\]"]+')
+
+
+class BadJSON(Exception):
+    """Text that is not the JSON we accept; `path` names the place, such as `state.a[0]`."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+
+
+def check(text: bytes, name: str) -> Any:
+    """The parsed value of `text`, or BadJSON: syntax, UTF-8, numbers beyond a double, nesting above MAX_DEPTH."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        readable = text.decode("utf-8", "replace")
+        raise BadJSON(path_at(readable, error.pos, name), error.msg) from None
+    if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+        raise BadJSON(name, f"nested deeper than {MAX_DEPTH} levels")
+    return value
+
+
+def _deeper_than(value: Any, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit):
+        level = [child for parent in level for child in _children(parent) if type(child) in (dict, list)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: Any) -> Any:
+    return value.values() if type(value) is dict else value
+
+
+def path_at(text: str, position: int, name: str) -> str:
+    """The path of the innermost value around a character position, as far as the text before it tells."""
+    stack: list[str | int] = []
+    key = ""
+    for token in _TOKEN.finditer(text, 0, max(position, 1)):
+        mark = token.group()
+        if mark in "{[":
+            stack.append("" if mark == "{" else 0)
+        elif mark in "}]":
+            del stack[-1:]
+        elif mark == ":" and stack:
+            stack[-1] = key
+        elif mark == "," and stack:
+            stack[-1] = stack[-1] + 1 if isinstance(stack[-1], int) else ""
+        elif mark[0] == '"':
+            key = mark[1:-1]
+    return name + "".join(join(part) for part in stack[:MAX_DEPTH] if part != "")
+
+
+def join(part: str | int) -> str:
+    """One more part of a path: `.b`, `[0]`, or `["x.y"]` for keys that would read as something else."""
+    if isinstance(part, int):
+        return f"[{part}]"
+    return f".{part}" if _PLAIN_KEY.fullmatch(part) else f"[{json.dumps(part, ensure_ascii=False)}]"
+
+
+def same_value(left: bytes, right: bytes) -> bool:
+    """Equal as JSON values: objects by name, numbers by exact decimal value, `true` never equal to `1`."""
+    return left == right or _same(_exact(left), _exact(right))
+
+
+def _exact(text: bytes) -> Any:
+    return json.loads(text, parse_float=Decimal, parse_int=Decimal)
+
+
+def _same(left: Any, right: Any) -> bool:
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(_same(value, right[key]) for key, value in left.items())
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return bool(left == right)
+
+
+def metadata_terms(metadata: bytes | None) -> list[int]:
+    """Hashes of the top-level pairs that a list can be filtered by: strings, numbers, booleans and null."""
+    if metadata is None:
+        return []
+    members = json.loads(metadata, parse_float=_Number, parse_int=_Number)
+    return sorted({term(key, _searchable(value)) for key, value in members.items() if not isinstance(value, dict | list)})
+
+
+class _Number(str):
+    """A number's text as it was sent."""
+
+
+def _searchable(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def term(key: str, value: str) -> int:
+    """A signed 64-bit hash of one pair, as Postgres indexes it."""
+    text = f"{len(key)}:{key}{value}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big", signed=True)

@@ -1,0 +1,126 @@
+"""What Postgres keeps of a workflow: its row, its history as deltas, and the erasures still to finish."""
+
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+
+
+class ExactTextField(models.TextField):
+    """Text that may hold NUL, which Postgres refuses: kept with backslashes doubled and NUL written as `\\0`."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        prepared = super().get_prep_value(value)
+        return escape_nul(prepared) if isinstance(prepared, str) else prepared
+
+    def from_db_value(self, value: str | None, expression: Any, connection: Any) -> str | None:
+        return unescape_nul(value) if value else value
+
+
+def escape_nul(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\x00", "\\0")
+
+
+def unescape_nul(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return "\\".join(part.replace("\\0", "\x00") for part in text.split("\\\\"))
+
+
+class WorkflowStatus(models.TextChoices):
+    ACTIVE = "active"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class Workflow(models.Model):
+    """The projection of a workflow: its head, totals and expiry. The row outlives archiving and erasing,
+    because `generation` and `last_sequence` must never start again."""
+
+    account = models.ForeignKey("accounts.Account", on_delete=models.PROTECT, related_name="+")
+    digest = models.BinaryField(max_length=16, help_text="Hash of account and workflow id; names the Redis keys.")
+    workflow_id = models.TextField(db_collation="C", blank=True)
+    generation = models.PositiveIntegerField(default=1)
+    last_sequence = models.BigIntegerField(default=0, help_text="Every save up to it has been taken.")
+
+    head_step = models.BigIntegerField(null=True)
+    head_sequence = models.BigIntegerField(null=True)
+    head_digest = models.BinaryField(null=True)
+    head_guard = models.TextField(blank=True)
+    label = ExactTextField(null=True)
+    agent_id = models.TextField(null=True)
+    status = models.CharField(max_length=9, choices=WorkflowStatus.choices, default=WorkflowStatus.ACTIVE)
+    metadata = models.BinaryField(null=True, help_text="The head's metadata, as sent.")
+    metadata_terms = ArrayField(models.BigIntegerField(), default=list, help_text="Hashes of its searchable pairs.")
+
+    total_checkpoints = models.BigIntegerField(default=0)
+    size_bytes = models.BigIntegerField(default=0, help_text="Bytes of state as sent, newest revision of each step.")
+    stored_bytes = models.BigIntegerField(default=0, help_text="Bytes of its history as kept, compressed.")
+    ttl_seconds = models.PositiveIntegerField(null=True, help_text="The TTL last asked for.")
+    pinned = models.BooleanField(default=False)
+    keep_last = models.PositiveIntegerField(null=True)
+    started_at = models.DateTimeField(null=True)
+    last_activity_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)
+    archive_at = models.DateTimeField(null=True, help_text="When it is due for the archive; null while pinned.")
+    evict_at = models.DateTimeField(null=True, help_text="When a workflow made hot again leaves Redis.")
+    erased_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "digest"], name="workflow_identity")]
+        indexes = [
+            models.Index(fields=["account", "-last_activity_at", "-id"], name="workflow_activity"),
+            models.Index(fields=["account", "status", "-last_activity_at"], name="workflow_status"),
+            models.Index(fields=["account", "agent_id", "-last_activity_at"], name="workflow_agent"),
+            models.Index(fields=["account", "workflow_id"], name="workflow_prefix"),
+            models.Index(fields=["archive_at"], name="workflow_due", condition=models.Q(archive_at__isnull=False)),
+            GinIndex(fields=["metadata_terms"], name="workflow_metadata"),
+        ]
+
+    def __str__(self) -> str:
+        return self.workflow_id or f"erased workflow {self.pk}"
+
+
+class Checkpoint(models.Model):
+    """The newest revision of one step. `body` is a zstd frame, full or a delta against the row `base`."""
+
+    pk = models.CompositePrimaryKey("workflow_id", "sequence")
+    workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="checkpoints", db_index=False)
+    sequence = models.BigIntegerField()
+    step = models.BigIntegerField()
+    anchor = models.BigIntegerField(help_text="Sequence of the full row that this chain of deltas starts from.")
+    base = models.BigIntegerField(null=True, help_text="Sequence of the row this delta stands on; null when full.")
+    created_at = models.DateTimeField()
+    generation = models.PositiveIntegerField()
+    size_bytes = models.PositiveIntegerField(help_text="Bytes of state as sent.")
+    digest = models.BinaryField(help_text="SHA-256 of the content.")
+    status = models.CharField(max_length=9, choices=WorkflowStatus.choices)
+    guard = models.TextField(blank=True, help_text="The guard this revision was written under.")
+    agent_id = models.TextField(null=True)
+    label = ExactTextField(null=True)
+    body = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workflow", "generation", "step"], name="one_row_a_step")]
+
+    def __str__(self) -> str:
+        return f"step {self.step}"
+
+
+class Erasure(models.Model):
+    """An erase that has been promised: done when Redis, rows and archive hold nothing below `generation`."""
+
+    account_id = models.UUIDField()
+    digest = models.BinaryField(max_length=16)
+    generation = models.PositiveIntegerField(help_text="The first generation that may live.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    hot_erased_at = models.DateTimeField(null=True)
+    rows_erased_at = models.DateTimeField(null=True)
+    swept_at = models.DateTimeField(null=True, help_text="When the last look, an hour later, was done.")
+
+    class Meta:
+        indexes = [models.Index(fields=["created_at"], name="erasure_open", condition=models.Q(swept_at__isnull=True))]
+
+    def __str__(self) -> str:
+        return f"erasure {self.pk}"

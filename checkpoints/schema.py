@@ -1,0 +1,133 @@
+"""What OpenAPI says of this room's operations."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+
+from checkpoints import serializers
+from checkpoints.envelope import Changes, SaveRequest
+from checkpoints.ids import MAX_STEP
+
+PATH, QUERY, HEADER = OpenApiParameter.PATH, OpenApiParameter.QUERY, OpenApiParameter.HEADER
+STEP = {"type": "integer", "minimum": 0, "maximum": MAX_STEP}
+AGENT = {"type": "string", "pattern": r"^[A-Za-z0-9_.:-]{1,255}$"}
+CONFLICT = OpenApiResponse(description="A guard or a step does not fit what is stored (`CONFLICT`).")
+
+
+def _parameter(name: str, place: str, schema: Any, said: str, **more: Any) -> OpenApiParameter:
+    return OpenApiParameter(name, schema, place, description=said, **more)
+
+
+def _etag(required: bool = False) -> OpenApiParameter:
+    return OpenApiParameter(
+        "ETag", str, HEADER, response=True, required=required, description="Names this revision of the checkpoint."
+    )
+
+
+WORKFLOW = _parameter("segment", PATH, str, "The workflow's id, percent-encoded (a slash in it as `%2F`).")
+CHECKPOINT = _parameter("segment", PATH, str, "`cp_{workflow_id}_{step}`, percent-encoded.")
+LIMIT = _parameter("limit", QUERY, {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "Most per page.")
+CURSOR = _parameter("cursor", QUERY, str, "`next_cursor` of the page before.")
+
+SAVE: dict[str, Any] = {
+    "operation_id": "save_checkpoint",
+    "tags": ["Checkpoints"],
+    "request": SaveRequest,
+    "parameters": [
+        _parameter(
+            "X-Checkpoint-TTL",
+            HEADER,
+            {"type": "integer", "minimum": 1, "maximum": 31_536_000},
+            "Seconds until the workflow moves to the archive, counted from its last save. Kept for later saves.",
+        ),
+        _parameter("If-Match", HEADER, str, "The head's etag, or `*` for a workflow that exists."),
+        _parameter("If-None-Match", HEADER, {"type": "string", "const": "*"}, "Only if the workflow does not exist."),
+        _parameter("Prefer", HEADER, {"type": "string", "const": "return=minimal"}, "Leave out the diff."),
+        _etag(True),
+        OpenApiParameter(
+            "Idempotent-Replayed", str, HEADER, response=[200], description="`true`: this save was stored before."
+        ),
+    ],
+    "responses": {
+        201: OpenApiResponse(serializers.SavedCheckpoint, description="Stored."),
+        200: OpenApiResponse(serializers.SavedCheckpoint, description="Stored before, with the same content."),
+        409: CONFLICT,
+    },
+}
+GET: dict[str, Any] = {
+    "operation_id": "get_checkpoint",
+    "tags": ["Checkpoints"],
+    "parameters": [CHECKPOINT, _parameter("If-None-Match", HEADER, str, "An etag; 304 when it still fits."), _etag()],
+    "responses": {200: serializers.CheckpointDetail, 304: OpenApiResponse(description="It is as you have it.")},
+}
+RESUME: dict[str, Any] = {
+    "operation_id": "resume_workflow",
+    "tags": ["Workflows"],
+    "parameters": [WORKFLOW, _parameter("agent_id", QUERY, AGENT, "Who resumes."), _etag()],
+    "responses": {200: serializers.ResumedWorkflow},
+}
+REPLAY: dict[str, Any] = {
+    "operation_id": "replay_workflow",
+    "tags": ["Workflows"],
+    "parameters": [
+        WORKFLOW,
+        _parameter("from_step", QUERY, STEP, "First step, inclusive."),
+        _parameter("to_step", QUERY, STEP, "Last step, inclusive."),
+        _parameter("label", QUERY, {"type": "string", "maxLength": 256}, "Only checkpoints with exactly this label."),
+        _parameter("limit", QUERY, {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}, "Most per page."),
+        CURSOR,
+        _parameter("include_state", QUERY, {"type": "boolean", "default": True}, "Whether to send the states."),
+    ],
+    "responses": {200: serializers.Replay},
+}
+DIFF: dict[str, Any] = {
+    "operation_id": "diff_workflow",
+    "tags": ["Workflows"],
+    "parameters": [
+        WORKFLOW,
+        _parameter("from_step", QUERY, STEP, "The earlier step; by default the one before the later."),
+        _parameter("to_step", QUERY, STEP, "The later step; by default the newest."),
+    ],
+    "responses": {200: serializers.StepsDiff},
+}
+LIST: dict[str, Any] = {
+    "operation_id": "list_workflows",
+    "tags": ["Workflows"],
+    "description": "All filters look at the head. Trails a save by at most two seconds.",
+    "parameters": [
+        _parameter("status", QUERY, str, "Of the head; `stalled` is active without saves for a day.",
+                   enum=["active", "completed", "failed", "stalled"]),
+        _parameter("agent_id", QUERY, AGENT, "Who saved the head."),
+        _parameter("label", QUERY, {"type": "string", "maxLength": 256}, "The head's label, exactly."),
+        OpenApiParameter(
+            "metadata", {"type": "object", "additionalProperties": {"type": "string"}}, QUERY,
+            description="As `metadata.<key>=<value>`: a string's value, or the JSON text of a number, boolean or null.",
+        ),
+        _parameter("updated_after", QUERY, OpenApiTypes.DATETIME, "Last activity after this time."),
+        _parameter("updated_before", QUERY, OpenApiTypes.DATETIME, "Last activity before this time."),
+        _parameter("q", QUERY, str, "What the workflow's id begins with."),
+        LIMIT,
+        CURSOR,
+    ],
+    "responses": {200: serializers.WorkflowList},
+}  # fmt: skip
+SUMMARY: dict[str, Any] = {
+    "operation_id": "get_workflow",
+    "tags": ["Workflows"],
+    "parameters": [WORKFLOW, _etag()],
+    "responses": {200: serializers.WorkflowSummary},
+}
+PATCH: dict[str, Any] = {
+    "operation_id": "patch_workflow",
+    "tags": ["Workflows"],
+    "parameters": [WORKFLOW],
+    "request": Changes,
+    "responses": {200: serializers.WorkflowSummary},
+}
+ERASE: dict[str, Any] = {
+    "operation_id": "erase_workflow",
+    "tags": ["Workflows"],
+    "parameters": [WORKFLOW],
+    "responses": {204: OpenApiResponse(description="Erased: every read answers 404 from now on.")},
+}

@@ -1,0 +1,175 @@
+"""The hot tier. Each function is one round trip and one script; nothing here knows of Postgres."""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from checkpoints.content import Step
+from checkpoints.envelope import NewCheckpoint
+from checkpoints.ids import WorkflowKey
+from checkpoints.verdicts import Ask, Busy, Compare, Head, Range, Refused, Replayed, Resumed, Saved, Tail
+from snapstate_project.common import redis
+from snapstate_project.common.redis import Script
+
+KEEP_STEPS = 20
+KEEP_BYTES = 1_048_576
+_LUA = Path(__file__).parent / "lua"
+_save, _resume, _read, _patch = (
+    Script(_LUA / "workflow.lua", _LUA / f"{name}.lua") for name in ("save", "resume", "read", "patch")
+)
+_erase, _settle = Script(_LUA / "erase.lua"), Script(_LUA / "settle.lua")
+
+
+def new_uid() -> bytes:
+    """What makes an event itself: sixteen bytes, rising with time so that their index stays warm."""
+    return time.time_ns().to_bytes(8) + os.urandom(8)
+
+
+def keys(key: WorkflowKey) -> list[str]:
+    name = f"wf:{{{key.shard:02d}}}:{key.account_id.hex}:{key.digest.hex()}"
+    shard = f"{{{key.shard:02d}}}"
+    return [f"{name}:head", f"{name}:log", f"{name}:steps", f"events:{shard}", f"gone:{name[3:]}", f"intake:{shard}"]
+
+
+async def save(key: WorkflowKey, new: NewCheckpoint, known: bytes, default_ttl: int) -> Any:
+    """Saved, Replayed, Refused, Compare, Busy or Ask."""
+    reply = await redis.link().run(
+        _save,
+        keys(key),
+        [
+            known, new.step, new.digest, new.guard, new.state, new.metadata, new.envelope, new.status,
+            "" if new.ttl_seconds is None else new.ttl_seconds, default_ttl, int(new.wants_diff),
+            new_uid(), *_named(key),
+        ],
+    )  # fmt: skip
+    return _SAVE_REPLIES[reply[0]](*reply[1:])
+
+
+async def resume(key: WorkflowKey, known: bytes, agent_id: str | None) -> Resumed | Ask | None:
+    reply = await redis.link().run(_resume, keys(key), [known, new_uid(), *_named(key), agent_id or ""])
+    if reply[0] == b"head":
+        head = _head(reply[1])
+        return Resumed(head, _step(head, head.sequence, reply[2]) if reply[2] else None, reply[3].decode())
+    return _ask(*reply[1:]) if reply[0] == b"ask" else None
+
+
+async def read(key: WorkflowKey, known: bytes, wanted: Range) -> Tail | Ask | None:
+    order = "desc" if wanted.newest_first else "asc"
+    uid = new_uid() if wanted.metered else b""
+    reply = await redis.link().run(
+        _read,
+        keys(key),
+        [known, wanted.first, wanted.last, order, wanted.limit, wanted.room, uid, *_named(key)],
+    )
+    if reply[0] == b"tail":
+        head = _head(reply[1])
+        steps = [_step(head, int(sequence), entry) for sequence, entry in reply[2]]
+        return Tail(head, steps, bool(reply[3]), bool(reply[4]))
+    return _ask(*reply[1:]) if reply[0] == b"ask" else None
+
+
+async def note_replay(key: WorkflowKey, generation: int, count: int) -> None:
+    """Write down a replay that was answered from more than the tail."""
+    fields = ["t", "replay", "u", new_uid(), "g", generation, "q", 0, "n", count, "m", at]
+    names = [part for pair in zip("adw", _named(key), strict=True) for part in pair]
+    await redis.link().execute("XADD", keys(key)[3], "*", *fields, *names)
+
+
+async def patch(
+    key: WorkflowKey, known: bytes, *, ttl: str, pinned: str, keep_last: str, default_ttl: int
+) -> Ask | bool:
+    """Whether there was a workflow to change; '' leaves a setting, '-' removes `keep_last`."""
+    arguments = [known, ttl, pinned, keep_last, default_ttl, new_uid(), *_named(key)]
+    reply = await redis.link().run(_patch, keys(key), arguments)
+    return _ask(*reply[1:]) if reply[0] == b"ask" else bool(reply[0] == b"patched")
+
+
+def erase(account_hex: str, digest: bytes, generation: int, last_sequence: int) -> None:
+    """Take what is older than `generation` from Redis. Synchronous: also run by background processes."""
+    names = keys(WorkflowKey(UUID(account_hex), "", digest))
+    redis.run_script(_erase, [*names[:3], names[4]], [generation, last_sequence])
+
+
+def entries_at(places: Sequence[tuple[int, bytes, bytes, int, int]]) -> list[Step | None]:
+    """The log entries at (shard, account, digest, generation, sequence), in one trip; None where there is none."""
+    with redis.outages_as_ours(), redis.client().pipeline(transaction=False) as pipe:
+        for shard, account, digest, _, sequence in places:
+            log = f"wf:{{{shard:02d}}}:{account.decode()}:{digest.decode()}:log"
+            pipe.execute_command("XRANGE", log, sequence, sequence)
+        replies = pipe.execute()
+    return [
+        entry_step(generation, sequence, _flat(found[0][1])) if found else None
+        for (_, _, _, generation, sequence), found in zip(places, replies, strict=True)
+    ]
+
+
+def _flat(fields: Any) -> list[bytes]:
+    return [part for pair in fields.items() for part in pair] if isinstance(fields, dict) else fields
+
+
+def settle(shard: int, entry_ids: Sequence[bytes], workflows: Sequence[tuple[bytes, bytes, Sequence[int]]]) -> None:
+    """After a commit: take entries off the queue of a shard and trim the tails of (account, digest, settled)."""
+    names = [f"wf:{{{shard:02d}}}:{account.decode()}:{digest.decode()}" for account, digest, _ in workflows]
+    places = [f"{name}:{part}" for name in names for part in ("head", "log", "steps")]
+    figures = [figure for _, _, settled in workflows for figure in settled]
+    arguments = [KEEP_STEPS, KEEP_BYTES, len(entry_ids), *entry_ids, *figures]
+    redis.run_script(_settle, [f"events:{{{shard:02d}}}", *places], arguments)
+
+
+async def generation_of(key: WorkflowKey) -> int:
+    """The generation that Redis holds, 0 when it holds nothing."""
+    return int(await redis.link().execute("HGET", keys(key)[0], "gen") or 0)
+
+
+def _named(key: WorkflowKey) -> tuple[str, str, str]:
+    return key.account_id.hex, key.digest.hex(), key.workflow_id
+
+
+def _ask(why: bytes, basis: bytes) -> Ask:
+    return Ask(why.decode(), basis.decode())
+
+
+def _refused(why: bytes, etag: bytes, step: bytes) -> Refused:
+    return Refused(why.decode(), etag.decode() or None, int(step) if step else None)
+
+
+def _head(flat: list[bytes]) -> Head:
+    raw = dict(zip(flat[::2], flat[1::2], strict=True))
+    return Head(
+        generation=int(raw[b"gen"]), last=int(raw[b"last"]), sequence=int(raw[b"seq"]), step=int(raw[b"step"]),
+        digest=raw[b"digest"].decode(), status=raw[b"status"].decode(), total=int(raw[b"total"]),
+        size=int(raw[b"size"]), started=int(raw[b"started"]), at=int(raw[b"at"]), ttl=_optional(raw[b"ttl"]),
+        expires=int(raw[b"expires"]), pinned=raw[b"pinned"] == b"1", keep_last=_optional(raw[b"keep"]),
+    )  # fmt: skip
+
+
+def _optional(number: bytes) -> int | None:
+    return int(number) if number else None
+
+
+def _step(head: Head, sequence: int, entry: list[bytes]) -> Step:
+    return entry_step(head.generation, sequence, entry)
+
+
+def entry_step(generation: int, sequence: int, entry: list[bytes]) -> Step:
+    """A log entry (its flat fields, in the order the scripts write them) as a Step."""
+    _, step, _, at, _, digest, _, guard, _, envelope, _, metadata, _, state = entry
+    return Step(
+        generation=generation, sequence=sequence, step=int(step), at=int(at), digest=digest.decode(),
+        guard=guard.decode(), envelope=envelope, metadata=metadata, state=state,
+    )  # fmt: skip
+
+
+_SAVE_REPLIES: dict[bytes, Any] = {
+    b"saved": lambda etag, at, gen, seq, how, previous: Saved(
+        etag.decode(), int(at), int(gen), int(seq), how.decode(), previous
+    ),
+    b"replay": lambda etag, at, seq, size: Replayed(etag.decode(), int(at), int(seq), int(size)),
+    b"conflict": _refused,
+    b"compare": lambda generation, seq, entry: Compare(entry_step(int(generation), int(seq), entry)),
+    b"busy": Busy,
+    b"ask": _ask,
+}

@@ -1,0 +1,10 @@
+"""Periodic work of this room; each task is one call of its service."""
+
+from celery import shared_task
+
+from checkpoints import services
+
+
+@shared_task(name="checkpoints.finish_erasures")
+def finish_erasures() -> int:
+    return services.finish_erasures()

@@ -1,0 +1,185 @@
+"""The API of checkpoints and workflows: parse, call the service, answer with ready bytes."""
+
+from typing import Any
+
+import msgspec
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+
+from checkpoints import envelope, reads, schema, serializers, services
+from checkpoints.ids import AGENT_ID, MAX_STEP, checkpoint_from_path, checkpoint_id, workflow_id_from_path, workflow_key
+from checkpoints.listing import Position, list_workflows
+from checkpoints.verdicts import Range
+from snapstate_project.common.api import HotAPIView, HotRequest, boolean, choice, integer, iso, json_response
+from snapstate_project.common.api import moment, query, text
+from snapstate_project.common.pagination import CURSOR, DEFAULT_LIMIT, LIMIT, decode_cursor, encode_cursor
+
+STEP = integer(0, MAX_STEP)
+LABEL = text(256, least=0)
+READ, WRITE = "checkpoints:read", "checkpoints:write"
+
+
+def agent(value: str) -> str:
+    if not AGENT_ID.fullmatch(value):
+        raise ValueError("must be 1 to 255 of A-Z a-z 0-9 _ . : -")
+    return value
+
+
+class CheckpointsView(HotAPIView):
+    required_scopes = WRITE
+
+    @extend_schema(**schema.SAVE)
+    async def post(self, request: HotRequest) -> HttpResponse:
+        """Save a checkpoint."""
+        new = envelope.parse(request.body, request.META)
+        outcome = await services.save_checkpoint(request.caller.account_id, new)
+        answer = serializers.SavedCheckpoint(
+            checkpoint_id=checkpoint_id(new.workflow_id, new.step),
+            workflow_id=new.workflow_id,
+            step=new.step,
+            etag=serializers.quoted(outcome.etag),
+            created_at=iso(outcome.at // 1000),
+            size_bytes=outcome.size,
+            diff_from_previous=outcome.diff if new.wants_diff else msgspec.UNSET,  # type: ignore[arg-type]
+        )
+        headers = {"Idempotent-Replayed": "true"} if outcome.replayed else {}
+        if not new.wants_diff:
+            headers["Preference-Applied"] = "return=minimal"
+        return serializers.tagged(answer, outcome.etag, 200 if outcome.replayed else 201, **headers)
+
+
+class ResumeView(HotAPIView):
+    required_scopes = READ
+
+    @extend_schema(**schema.RESUME)
+    async def get(self, request: HotRequest, segment: str) -> HttpResponse:
+        """Resume a workflow: its newest checkpoint."""
+        workflow_id = workflow_id_from_path(segment)
+        agent_id = query(request, {"agent_id": agent}).get("agent_id")
+        head, step, source = await services.resume_workflow(request.caller.account_id, workflow_id, agent_id)
+        return serializers.tagged(serializers.resumed(workflow_id, head, step, source), step.etag)
+
+
+class ReplayView(HotAPIView):
+    required_scopes = READ
+    parameters = {
+        "from_step": STEP,
+        "to_step": STEP,
+        "label": LABEL,
+        "limit": integer(1, 1000),
+        "cursor": CURSOR,
+        "include_state": boolean,
+    }
+
+    @extend_schema(**schema.REPLAY)
+    async def get(self, request: HotRequest, segment: str) -> HttpResponse:
+        """Replay a workflow: its checkpoints in step order."""
+        workflow_id = workflow_id_from_path(segment)
+        asked = query(request, self.parameters)
+        first = asked.get("from_step", 0)
+        if "cursor" in asked:
+            first = max(first, decode_cursor(asked["cursor"], tuple[int])[0] + 1)
+        wanted = Range(first=first, last=asked.get("to_step", MAX_STEP), limit=asked.get("limit", 100))
+        page = await reads.replay(workflow_key(request.caller.account_id, workflow_id), wanted, asked.get("label"))
+        steps = page.steps if page else []
+        include_state = asked.get("include_state", True)
+        answer = serializers.Replay(
+            workflow_id=workflow_id,
+            checkpoints=[serializers.replayed(workflow_id, step, include_state=include_state) for step in steps],
+            total=len(steps),
+            has_more=page.more if page else False,
+            next_cursor=encode_cursor((steps[-1].step,)) if page and page.more else None,
+        )
+        return json_response(answer)
+
+
+class DiffView(HotAPIView):
+    required_scopes = READ
+
+    @extend_schema(**schema.DIFF)
+    async def get(self, request: HotRequest, segment: str) -> HttpResponse:
+        """Compare two steps of a workflow; the two newest unless told otherwise."""
+        workflow_id = workflow_id_from_path(segment)
+        asked = query(request, {"from_step": STEP, "to_step": STEP})
+        key = workflow_key(request.caller.account_id, workflow_id)
+        changes = await reads.compare_steps(key, asked.get("from_step"), asked.get("to_step"))
+        return json_response({"workflow_id": workflow_id, **changes})
+
+
+class CheckpointView(HotAPIView):
+    required_scopes = READ
+
+    @extend_schema(**schema.GET)
+    async def get(self, request: HotRequest, segment: str) -> HttpResponse:
+        """Get one checkpoint."""
+        query(request, {})
+        workflow_id, number = checkpoint_from_path(segment)
+        head, step, changes = await reads.get_checkpoint(request.caller.account_id, workflow_id, number)
+        if step.etag in _etags(request.META.get("HTTP_IF_NONE_MATCH", "")):
+            return HttpResponse(status=304, headers={"ETag": serializers.quoted(step.etag)})
+        return serializers.tagged(serializers.detail(workflow_id, head, step, changes), step.etag)
+
+
+def _etags(header: str) -> set[str]:
+    return {part.strip().removeprefix("W/").strip('"') for part in header.split(",")}
+
+
+class WorkflowsView(HotAPIView):
+    required_scopes = READ
+    filters = {
+        "status": choice(("active", "completed", "failed", "stalled")),
+        "agent_id": agent,
+        "label": LABEL,
+        "metadata.*": text(65_536, least=0),
+        "updated_after": moment,
+        "updated_before": moment,
+        "q": text(255),
+    }
+
+    @extend_schema(**schema.LIST)
+    def get(self, request: HotRequest) -> HttpResponse:
+        """List workflows, newest activity first."""
+        asked = query(request, {**self.filters, "limit": LIMIT, "cursor": CURSOR})
+        cursor = asked.pop("cursor", None)
+        rows, following = list_workflows(
+            request.caller.account_id,
+            asked,
+            limit=asked.pop("limit", DEFAULT_LIMIT),
+            after=decode_cursor(cursor, Position) if cursor else None,
+        )
+        answer = serializers.WorkflowList(
+            workflows=[serializers.summary_of_row(row) for row in rows],
+            has_more=following is not None,
+            next_cursor=encode_cursor(following) if following else None,
+        )
+        return json_response(answer)
+
+
+class WorkflowView(HotAPIView):
+    required_scopes = {"GET": READ, "PATCH": WRITE, "DELETE": WRITE}
+
+    @extend_schema(**schema.SUMMARY)
+    async def get(self, request: HotRequest, segment: str) -> HttpResponse:
+        """One workflow's summary."""
+        query(request, {})
+        return await self.summary(request, workflow_id_from_path(segment))
+
+    @extend_schema(**schema.PATCH)
+    async def patch(self, request: HotRequest, segment: str) -> HttpResponse:
+        """Change how long a workflow lives."""
+        workflow_id = workflow_id_from_path(segment)
+        changes = envelope.parse_changes(request.body)
+        await services.patch_workflow(workflow_key(request.caller.account_id, workflow_id), changes)
+        return await self.summary(request, workflow_id)
+
+    @extend_schema(**schema.ERASE)
+    async def delete(self, request: HotRequest, segment: str) -> HttpResponse:
+        """Erase a workflow from every tier."""
+        await services.erase_workflow(request.caller.account_id, workflow_id_from_path(segment))
+        return HttpResponse(status=204)
+
+    async def summary(self, request: HotRequest, workflow_id: str) -> HttpResponse:
+        head, step = await reads.head_of(workflow_key(request.caller.account_id, workflow_id))
+        return serializers.tagged(serializers.summary_of(workflow_id, head, step), step.etag)
+
+

@@ -1,0 +1,164 @@
+"""Redis → Postgres: read the queue from its start, one transaction a batch, settle only after its commit."""
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import structlog
+from django.conf import settings
+from django.db import Error, connection, transaction
+from django.utils.module_loading import import_string
+
+from snapstate_project.common.errors import RedisDown
+from snapstate_project.events import queue
+from snapstate_project.events.queue import SHARDS, QueueEntry
+from snapstate_project.events.relay import EventRow, insert_events
+
+SHARD_LOCK = 0x534E4150
+PER_SHARD = 1_000
+BATCH_BYTES = 48 * 1_048_576
+BATCH_ENTRIES = 2_000
+PAUSE_SECONDS = 0.1
+LONGEST_PAUSE_SECONDS = 5.0
+BEHIND_AFTER = 2 * queue.MICROSECONDS
+STATE_EVERY_SECONDS = 0.5
+
+log = structlog.get_logger(__name__)
+
+
+class Batch(Protocol):
+    """What the room that owns the records does with queue entries (settings.INTAKE_BATCH)."""
+
+    def __init__(self, entries: Sequence[QueueEntry]) -> None: ...
+
+    def fetch(self) -> None:
+        """Read from Redis what the entries point at."""
+
+    def record(self, cursor: Any) -> list[EventRow]:
+        """Write the rows, inside the batch's transaction; the events to insert last."""
+
+    def settle(self) -> None:
+        """After the commit: take the entries off the queue."""
+
+
+class NotOurs(Exception):
+    """Another intake holds the lock of a shard in this batch."""
+
+
+class Intake:
+    """Takes the queues of the shards whose locks its database session holds."""
+
+    def __init__(self) -> None:
+        self.batch_type: type[Batch] = import_string(settings.INTAKE_BATCH)
+        self.session: Any = None
+        self.shards: set[int] = set()
+        self.behind: dict[int, int] = {}
+        self.told_at = 0.0
+
+    def cycle(self) -> int:
+        """One batch; how many entries it took."""
+        self._claim_shards()
+        entries, now = queue.read(sorted(self.shards), PER_SHARD)
+        self._note_lag(entries, now)
+        chosen = _bounded(entries)
+        if chosen:
+            batch = self.batch_type(chosen)
+            batch.fetch()
+            self._commit(batch, {entry.shard for entry in chosen})
+            batch.settle()
+        self._tell(now)
+        return len(chosen)
+
+    def _claim_shards(self) -> None:
+        connection.ensure_connection()
+        if self.session is not connection.connection:
+            self.session, self.shards = connection.connection, set()
+        missing = sorted(set(range(SHARDS)) - self.shards)
+        if missing:
+            self.shards |= _locked("pg_try_advisory_lock", missing)
+
+    def _commit(self, batch: Batch, shards: set[int]) -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            if _locked("pg_try_advisory_xact_lock", sorted(shards)) != shards:
+                self.shards = set()
+                raise NotOurs
+            insert_events(cursor, batch.record(cursor))
+
+    def _note_lag(self, entries: list[QueueEntry], now: int) -> None:
+        oldest: dict[int, int] = {}
+        for entry in entries:
+            oldest.setdefault(entry.shard, entry.written_at)
+        for shard in self.shards:
+            late = now - oldest.get(shard, now) > BEHIND_AFTER
+            self.behind[shard] = (self.behind.get(shard) or now) if late else 0
+
+    def _tell(self, now: int) -> None:
+        if time.monotonic() - self.told_at > STATE_EVERY_SECONDS:
+            queue.note_state(now, {shard: self.behind.get(shard, 0) for shard in self.shards})
+            self.told_at = time.monotonic()
+
+    def step_down(self) -> None:
+        """While Postgres is away nothing is taken, and saves must not be held back for it."""
+        queue.note_state(0, dict.fromkeys(self.shards or range(SHARDS), 0))
+        self.behind = {}
+
+    def release(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock_all()")
+        self.shards = set()
+
+
+def _locked(function: str, shards: list[int]) -> set[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT shard FROM unnest(%s::int[]) AS shard WHERE {function}(%s, shard)",  # noqa: S608
+            [shards, SHARD_LOCK],
+        )
+        return {row[0] for row in cursor.fetchall()}
+
+
+def _bounded(entries: list[QueueEntry]) -> list[QueueEntry]:
+    """As many as one transaction should carry, every shard in turn getting its oldest first."""
+    chosen, room = [], BATCH_BYTES
+    for entry in sorted(entries, key=lambda entry: entry.written_at):
+        room -= int(entry.fields.get(b"z", b"0"))
+        if chosen and (room < 0 or len(chosen) >= BATCH_ENTRIES):
+            break
+        chosen.append(entry)
+    return chosen
+
+
+def run(stop: threading.Event) -> None:
+    """Take batches until `stop` is set; the batch under way is finished first."""
+    intake, pause = Intake(), 0.0
+    while not stop.wait(pause):
+        try:
+            taken = intake.cycle()
+            pause = 0.0 if taken >= BATCH_ENTRIES else PAUSE_SECONDS
+        except (Error, RedisDown, NotOurs) as error:
+            log.warning("intake_interrupted", error=repr(error))
+            pause = min(max(2 * pause, PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
+            _recover(intake)
+        except Exception:
+            log.exception("intake_failed")
+            pause = min(max(2 * pause, 1.0), LONGEST_PAUSE_SECONDS)
+            _recover(intake)
+    connection.close()
+
+
+def _recover(intake: Intake) -> None:
+    connection.close()
+    try:
+        intake.step_down()
+    except RedisDown:
+        log.warning("intake_without_redis")
+
+
+def drain() -> int:
+    """Take everything there is now, in this thread; how many entries that was."""
+    intake, total = Intake(), 0
+    while taken := intake.cycle():
+        total += taken
+    intake.release()
+    return total

@@ -1,0 +1,60 @@
+"""The Redis side of events: one stream a shard, read from its start; only what is settled is ever deleted."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from snapstate_project.common import redis
+
+SHARDS = 16
+MICROSECONDS = 1_000_000
+
+
+class QueueEntry(NamedTuple):
+    """One entry: where it stands in which shard's stream, and its fields as the scripts wrote them."""
+
+    shard: int
+    id: bytes
+    fields: dict[bytes, bytes]
+
+    @property
+    def written_at(self) -> int:
+        """Microseconds since the epoch, by the server's clock, to the millisecond."""
+        return int(self.id.split(b"-")[0]) * 1000
+
+
+def stream(shard: int) -> str:
+    return f"events:{{{shard:02d}}}"
+
+
+def read(shards: Iterable[int], count: int) -> tuple[list[QueueEntry], int]:
+    """At most `count` entries of each shard, oldest first, and the server's time in microseconds."""
+    wanted = list(shards)
+    with redis.outages_as_ours(), redis.client().pipeline(transaction=False) as pipe:
+        pipe.time()
+        for shard in wanted:
+            pipe.execute_command("XRANGE", stream(shard), "-", "+", "COUNT", count)
+        (seconds, micros), *streams = pipe.execute()
+    entries = [
+        QueueEntry(shard, entry_id, _as_mapping(fields))
+        for shard, found in zip(wanted, streams, strict=True)
+        for entry_id, fields in found
+    ]
+    return entries, seconds * MICROSECONDS + micros
+
+
+def _as_mapping(fields: Any) -> dict[bytes, bytes]:
+    return fields if isinstance(fields, dict) else dict(zip(fields[::2], fields[1::2], strict=True))
+
+
+def note_state(alive: int, behind: Mapping[int, int]) -> None:
+    """Tell saves how intake is, shard by shard: when it was last well, and since when it has been behind (0: not)."""
+    with redis.outages_as_ours(), redis.client().pipeline(transaction=False) as pipe:
+        for shard, since in behind.items():
+            pipe.hset(f"intake:{{{shard:02d}}}", mapping={"alive": alive, "behind": since})
+        pipe.execute()
+
+
+def lag_seconds() -> float:
+    """The age of the oldest entry that intake has not taken, over all shards."""
+    entries, now = read(range(SHARDS), 1)
+    return max((now - entry.written_at for entry in entries), default=0) / MICROSECONDS
