@@ -1,0 +1,61 @@
+"""The ASGI application: the lean handler for the hot routes, Django's own for all the rest."""
+
+import os
+from contextlib import suppress
+
+import django
+from django.conf import settings
+from django.core.handlers.asgi import ASGIHandler
+
+from snapstate_project import checks, shutdown
+from snapstate_project.common.errors import PayloadTooLarge, RedisDown
+from snapstate_project.common.redis import link
+from snapstate_project.lean import LeanHandler, Message, Receive, Send, answer, last_answer
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "snapstate_project.settings")
+django.setup(set_prefix=False)
+checks.refuse_default_secrets()
+
+HOT = ("/checkpoints", "/workflows", "/usage", "/health", "/ready")
+lean = LeanHandler()
+stock = ASGIHandler()
+
+
+async def application(scope: Message, receive: Receive, send: Send) -> None:
+    if scope["type"] == "lifespan":
+        await lifespan(receive, send)
+    elif scope["path"].startswith(HOT):
+        await lean(scope, receive, send)
+    else:
+        await bounded(scope, receive, send)
+
+
+async def bounded(scope: Message, receive: Receive, send: Send) -> None:
+    """Django's own handler would spool a body of any length to the disk before a view is asked."""
+    taken = 0
+
+    async def receive_bounded() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > settings.MAX_BODY_BYTES:
+            raise PayloadTooLarge
+        return message
+
+    try:
+        if any(name == b"content-length" and int(v) > settings.MAX_BODY_BYTES for name, v in scope["headers"]):
+            raise PayloadTooLarge
+        await stock(scope, receive_bounded, send)  # type: ignore[arg-type]
+    except PayloadTooLarge as error:
+        await answer(last_answer(error), scope["method"], send, receive)
+
+
+async def lifespan(receive: Receive, send: Send) -> None:
+    await receive()
+    shutdown.watch_for_shutdown()
+    with suppress(RedisDown):
+        await link().connected()
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    await link().close()
+    await send({"type": "lifespan.shutdown.complete"})

@@ -1,0 +1,69 @@
+"""Admin lists over large tables: never a COUNT(*), nothing to add, change or delete, pages by a query of their own."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.admin import ShowFacets
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.functional import cached_property
+from unfold.admin import ModelAdmin
+
+DEEPEST_PAGE = 200
+
+
+class UncountedPaginator(Paginator[Any]):
+    """Knows of the page it is asked for and whether another follows; beyond the deepest page, search or filter."""
+
+    template_name = "admin/uncounted_pagination.html"
+
+    def __init__(self, rows: "QuerySet[Any]", per_page: int, *, page: int = 1) -> None:
+        super().__init__(rows, per_page)
+        self.page_asked_for = min(max(page, 1), DEEPEST_PAGE)
+
+    @cached_property
+    def count(self) -> int:
+        before = (self.page_asked_for - 1) * self.per_page
+        found: QuerySet[Any] = self.object_list
+        more = 0 if self.page_asked_for == DEEPEST_PAGE else 1
+        return before + len(found.values_list("pk")[before : before + self.per_page + more])
+
+    @property
+    def has_more(self) -> bool:
+        return self.count > self.page_asked_for * self.per_page
+
+
+class ReadOnlyAdmin[Row: Model](ModelAdmin):
+    """Rows that only the program writes."""
+
+    actions = None
+    list_per_page = 50
+    list_max_show_all = 0
+    show_full_result_count = False
+    show_facets = ShowFacets.NEVER
+
+    def get_paginator(self, request: HttpRequest, queryset: "QuerySet[Row]", per_page: int, *_: Any, **__: Any) -> Any:
+        page = request.GET.get("p", "1")
+        return UncountedPaginator(queryset, per_page, page=int(page) if page.isascii() and page.isdigit() else 1)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+        return False
+
+
+def ago(seconds: float) -> str:
+    """A duration in its two largest units: 2 d 4 h, 3 min 20 s, 4.2 s."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    whole = timedelta(seconds=int(seconds))
+    hours, rest = divmod(whole.seconds, 3600)
+    minutes, left = divmod(rest, 60)
+    if whole.days:
+        return f"{whole.days} d {hours} h"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {left} s"

@@ -1,0 +1,36 @@
+"""gunicorn's settings: `gunicorn -c python:snapstate_project.gunicorn snapstate_project.asgi:application`."""
+
+import os
+from typing import Any
+
+from uvicorn_worker import UvicornWorker
+
+
+class Worker(UvicornWorker):
+    CONFIG_KWARGS: dict[str, Any] = {
+        "loop": "uvloop",
+        "http": "httptools",
+        "ws": "none",
+        "lifespan": "on",
+        "access_log": False,
+        "server_header": False,
+        "timeout_graceful_shutdown": 9,
+    }
+
+
+def cores() -> int:
+    """Those this process may use, which in a container can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+bind = f"{os.environ.get('HOST') or '127.0.0.1'}:{os.environ.get('PORT') or '8000'}"
+workers = int(os.environ.get("WEB_CONCURRENCY") or cores())
+worker_class = "snapstate_project.gunicorn.Worker"
+backlog = 2048
+graceful_timeout = 10
+timeout = 30
+keepalive = 75
+preload_app = False
+accesslog = None
+errorlog = "-"
+loglevel = "warning"
