@@ -10,7 +10,7 @@ from django.core.handlers.asgi import ASGIHandler
 from snapstate_project import checks, shutdown
 from snapstate_project.common.errors import PayloadTooLarge, RedisDown
 from snapstate_project.common.redis import link
-from snapstate_project.lean import LeanHandler, Message, Receive, Send, answer, last_answer
+from snapstate_project.lean import LeanHandler, Message, Receive, Send, answer_and_drain, head_of, last_answer
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "snapstate_project.settings")
 django.setup(set_prefix=False)
@@ -47,7 +47,8 @@ async def bounded(scope: Message, receive: Receive, send: Send) -> None:
             raise PayloadTooLarge
         await stock(scope, receive_bounded, send)  # type: ignore[arg-type]
     except PayloadTooLarge as error:
-        await answer(last_answer(error), scope["method"], send, receive)
+        response = last_answer(error)
+        await answer_and_drain(head_of(response), response.content, receive, send)
 
 
 async def lifespan(receive: Receive, send: Send) -> None:

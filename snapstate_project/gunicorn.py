@@ -1,5 +1,6 @@
 """gunicorn's settings: `gunicorn -c python:snapstate_project.gunicorn snapstate_project.asgi:application`."""
 
+import gc
 import os
 from typing import Any
 
@@ -21,6 +22,12 @@ class Worker(UvicornWorker):
 def cores() -> int:
     """Those this process may use, which in a container can be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def post_worker_init(_worker: Worker) -> None:
+    """What is loaded by now stays for good: the collector need not look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 bind = f"{os.environ.get('HOST') or '127.0.0.1'}:{os.environ.get('PORT') or '8000'}"

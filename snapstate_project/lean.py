@@ -10,16 +10,15 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import quote
-from uuid import uuid4
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
-from django.urls import get_resolver
+from django.urls import ResolverMatch, get_resolver
 from django.utils.module_loading import import_string
 
 from snapstate_project.common.errors import ValidationFailed, error_response
-from snapstate_project.common.request_id import current_request_id
+from snapstate_project.common.request_id import current_request_id, fresh_request_id
 
 type Message = MutableMapping[str, Any]
 type Receive = Callable[[], Awaitable[Message]]
@@ -123,9 +122,18 @@ def query_string(scope: Message) -> str:
 class LeanHandler:
     def __init__(self) -> None:
         self.resolver = get_resolver()
+        self.resolver.url_patterns  # noqa: B018 (loads every view now, not in the first request)
         self.chain: Callable[[LeanRequest], Awaitable[HttpResponse]] = self.view
         for path in reversed(settings.LEAN_MIDDLEWARE):
             self.chain = import_string(path)(self.chain)
+        self.matches: dict[str, ResolverMatch] = {}
+
+    def match(self, path: str) -> ResolverMatch:
+        """What Django's resolver finds; kept when the route is the path itself, for there are few of those."""
+        match = self.resolver.resolve(path)
+        if match.route == path[1:]:
+            self.matches[path] = match
+        return match
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         too_large = False
@@ -134,44 +142,50 @@ class LeanHandler:
             await request.read(receive)
             too_large = request.too_large
             response = await self.chain(request)
+            head = head_of(response)
         except ClientGone:
             return
         except Exception as error:  # noqa: BLE001 (nothing may answer without the one error shape)
             response = last_answer(error)
-        await answer(response, scope["method"], send, receive if too_large else None)
+            head = head_of(response)
+        if too_large:
+            await answer_and_drain(head, response.content, receive, send)
+            return
+        await send(head)
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else response.content})
+        for closer in response._resource_closers:  # type: ignore[attr-defined]
+            closer()
 
     async def view(self, request: LeanRequest) -> HttpResponse:
         """Hot views answer with rendered responses, so Django's hooks around the view are not needed."""
         try:
-            match = request.resolver_match = self.resolver.resolve(request.path_info)
+            match = request.resolver_match = self.matches.get(request.path_info) or self.match(request.path_info)
             return cast(HttpResponse, await match.func(request, *match.args, **match.kwargs))
         except Exception as error:  # noqa: BLE001 (Django's own turn into an HTML page must not be reached)
             return error_response(error)
 
 
 def last_answer(error: Exception) -> HttpResponse:
-    request_id = current_request_id() or str(uuid4())
+    request_id = current_request_id() or fresh_request_id()
     response = error_response(error, request_id)
     response.headers["X-Request-Id"] = request_id
     return response
 
 
-async def answer(response: HttpResponse, method: str, send: Send, unread: Receive | None) -> None:
-    body = response.content
-    headers = [(name.encode("latin1"), value.encode("latin1")) for name, value in response.items()]
+def head_of(response: HttpResponse) -> Message:
+    headers = [(name.encode("latin1"), value.encode("latin1")) for name, value in response.headers._store.values()]
     if response.status_code not in NO_BODY:
-        headers.append((b"content-length", b"%d" % len(body)))
-    if unread is not None:
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-    body = b"" if method == "HEAD" else body
-    if unread is not None:
-        await send({"type": "http.response.body", "body": body, "more_body": True})
-        await drain(unread)
-        body = b""
-    await send({"type": "http.response.body", "body": body})
-    for closer in response._resource_closers:  # type: ignore[attr-defined]
-        closer()
+        headers.append((b"content-length", b"%d" % len(response.content)))
+    return {"type": "http.response.start", "status": response.status_code, "headers": headers}
+
+
+async def answer_and_drain(head: Message, body: bytes, receive: Receive, send: Send) -> None:
+    """The answer to a body too large: sent at once, before the rest of it is taken and dropped."""
+    head["headers"].append((b"connection", b"close"))
+    await send(head)
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+    await drain(receive)
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def drain(receive: Receive) -> None:

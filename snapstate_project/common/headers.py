@@ -76,8 +76,13 @@ class CorsMiddleware(Middleware):
         asks = request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.META
         return HttpResponse(status=204, headers=PREFLIGHT) if asks and is_api(request.path) else None
 
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        if "HTTP_ORIGIN" not in request.META:
+            return self.get_response(request)
+        return super().__call__(request)
+
     def after(self, request: HttpRequest, response: HttpResponseBase) -> None:
-        if "HTTP_ORIGIN" in request.META and is_api(request.path):
+        if is_api(request.path):
             response.headers["Access-Control-Allow-Origin"] = "*"
             response.headers["Access-Control-Expose-Headers"] = EXPOSED
 

@@ -25,6 +25,7 @@ PATIENCE_SECONDS = 0.5
 SHORTEST_PAUSE_SECONDS = 0.02
 LONGEST_PAUSE_SECONDS = 1.0
 WAITING_AT_MOST = 10_000
+TOLD_EVERY_SECONDS = 60.0
 
 
 class Script:
@@ -46,7 +47,8 @@ class Link:
         self.limit = limit
         self.wire: Wire | None = None
         self.up = asyncio.Event()
-        self.down_since: float = self.loop.time()
+        self.down_since = self.loop.time()
+        self.told, self.told_at = "", 0.0
         self.keeper = self.loop.create_task(self.keep(), context=Context())  # its log lines belong to no request
 
     @property
@@ -107,11 +109,17 @@ class Link:
             began = self.loop.time()
             try:
                 await self.hold()
-            except (OSError, TimeoutError, RedisDown, RedisError, ssl.SSLError) as error:
-                logger.warning("no connection to Redis: %s: %s", type(error).__name__, error)
+            except (OSError, TimeoutError, RedisDown, RedisError) as error:
+                self.tell(f"no connection to Redis: {type(error).__name__}: {error}")
             lasted = self.loop.time() - began > LONGEST_PAUSE_SECONDS
             pause = 0.0 if lasted else min(LONGEST_PAUSE_SECONDS, max(SHORTEST_PAUSE_SECONDS, pause * 2))
             await asyncio.sleep(pause * uniform(0.5, 1.0))  # noqa: S311 (only spreads reconnects)
+
+    def tell(self, failure: str) -> None:
+        """Each new failure once, and then once a minute."""
+        if failure != self.told or self.loop.time() - self.told_at > TOLD_EVERY_SECONDS:
+            self.told, self.told_at = failure, self.loop.time()
+            logger.warning(failure)
 
     async def hold(self) -> None:
         """One connection, from the dialling to its loss."""
@@ -122,6 +130,7 @@ class Link:
                 await self.greet(wire)
             self.wire = wire
             self.up.set()
+            self.told = ""
             await wire.lost
             logger.warning("the connection to Redis was lost")
         finally:

@@ -1,13 +1,15 @@
 """Every request gets a fresh UUIDv4: on the request, on every log line of it, on the response."""
 
+import os
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import cast
-from uuid import uuid4
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+
+from snapstate_project.common.response import set_header
 
 type GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
@@ -19,9 +21,16 @@ def current_request_id() -> str:
     return request_ids.get()
 
 
+def fresh_request_id() -> str:
+    """A UUIDv4; uuid.uuid4() takes three times as long."""
+    digits = os.urandom(16).hex()
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+
+
 def begin(request: HttpRequest) -> str:
     """Gives the request its id; the caller's own is kept beside it, for the log only."""
-    request_id = str(uuid4())
+    request_id = fresh_request_id()
     request.request_id = request_id  # type: ignore[attr-defined]
     request_ids.set(request_id)
     theirs = request.META.get("HTTP_X_REQUEST_ID")
@@ -45,11 +54,11 @@ class RequestIdMiddleware:
             return self.answer(request)
         request_id = begin(request)
         response = cast(HttpResponseBase, self.get_response(request))
-        response.headers["X-Request-Id"] = request_id
+        set_header(response, "X-Request-Id", request_id)
         return response
 
     async def answer(self, request: HttpRequest) -> HttpResponseBase:
         request_id = begin(request)
         response = await cast(Awaitable[HttpResponseBase], self.get_response(request))
-        response.headers["X-Request-Id"] = request_id
+        set_header(response, "X-Request-Id", request_id)
         return response
