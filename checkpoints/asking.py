@@ -40,11 +40,9 @@ def learn(key: WorkflowKey, ask: Ask, new: NewCheckpoint | None) -> Known:
         if workflow is None:
             return Known(basis=ask.basis) if ask.why == "head" else Known(trim=int(ask.basis))
         if ask.why == "head":
+            head, content = history.known_head(workflow)
             return Known(
-                basis=ask.basis,
-                gen=workflow.generation,
-                last=workflow.last_sequence,
-                head=history.known_head(workflow),
+                basis=ask.basis, gen=workflow.generation, last=workflow.last_sequence, head=head, content=content
             )
         if ask.why == "entry" or new is None:
             return Known(entry=int(ask.basis))

@@ -131,13 +131,13 @@ def _step(row: Row, content: bytes) -> Step:
     )
 
 
-def known_head(workflow: Workflow) -> KnownHead | None:
-    """The head in the form the scripts install it, with its state while Postgres holds it."""
+def known_head(workflow: Workflow) -> tuple[KnownHead | None, bytes]:
+    """The head in the form the scripts install it, and its content while Postgres holds it."""
     if workflow.head_step is None:
-        return None
+        return None, b""
     steps, _ = steps_in(workflow, Range(first=workflow.head_step, last=workflow.head_step))
     head = steps[0] if steps else None
-    return KnownHead(
+    known = KnownHead(
         seq=workflow.head_sequence or 0,
         step=workflow.head_step,
         digest=bytes(workflow.head_digest or b"").hex(),
@@ -152,10 +152,8 @@ def known_head(workflow: Workflow) -> KnownHead | None:
         expires=_micro(workflow.expires_at),
         pinned=str(int(workflow.pinned)),
         keep="" if workflow.keep_last is None else str(workflow.keep_last),
-        env=head.envelope if head else b"",
-        meta=head.metadata if head else b"",
-        state=head.state if head else None,
     )
+    return known, pack(head.envelope, head.metadata, head.state) if head else b""
 
 
 def _micro(at: Any) -> int:

@@ -68,4 +68,3 @@ def checkpoint_from_path(segment: str) -> tuple[str, int]:
     if f"{step:03d}" != match[2] or step > MAX_STEP or len(workflow_id) > 255 or _CONTROL.search(workflow_id):
         raise CheckpointNotFound
     return workflow_id, step
-

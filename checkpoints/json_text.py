@@ -97,7 +97,9 @@ def metadata_terms(metadata: bytes | None) -> list[int]:
     if metadata is None:
         return []
     members = json.loads(metadata, parse_float=_Number, parse_int=_Number)
-    return sorted({term(key, _searchable(value)) for key, value in members.items() if not isinstance(value, dict | list)})
+    return sorted(
+        {term(key, _searchable(value)) for key, value in members.items() if not isinstance(value, dict | list)}
+    )
 
 
 class _Number(str):

@@ -31,7 +31,8 @@ def list_workflows(
         found = found.filter(account_id=account_id)
     if after:
         found = found.filter(
-            Q(last_activity_at__lt=after.last_activity_at) | Q(last_activity_at=after.last_activity_at, id__lt=after.id),
+            Q(last_activity_at__lt=after.last_activity_at)
+            | Q(last_activity_at=after.last_activity_at, id__lt=after.id),
             last_activity_at__lte=after.last_activity_at,
         )
     rows = list(found.order_by("-last_activity_at", "-id")[: limit + 1])

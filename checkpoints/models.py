@@ -7,7 +7,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 
-class ExactTextField(models.TextField):
+class ExactTextField(models.TextField):  # type: ignore[type-arg] (generic to mypy only)
     """Text that may hold NUL, which Postgres refuses: kept with backslashes doubled and NUL written as `\\0`."""
 
     def get_prep_value(self, value: Any) -> Any:

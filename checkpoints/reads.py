@@ -85,7 +85,11 @@ async def get_checkpoint(account_id: UUID, workflow_id: str, step: int) -> tuple
     found = await page(workflow_key(account_id, workflow_id), Range(last=step, newest_first=True, limit=2))
     if found is None or not found.steps or found.steps[0].step != step:
         raise CheckpointNotFound
-    return found.head, found.steps[0], difference(found.steps[1].state if found.steps[1:] else b"{}", found.steps[0].state)
+    return (
+        found.head,
+        found.steps[0],
+        difference(found.steps[1].state if found.steps[1:] else b"{}", found.steps[0].state),
+    )
 
 
 async def previous_state(key: WorkflowKey, step: int) -> bytes | None:

@@ -107,9 +107,11 @@ class RecordBatch:
             store.settle(shard, [entry.id for entry in entries], settled)
 
 
-def _row(entry: QueueEntry, event_type: str, body: catalogue.Body, *, erased: bool = False, uid: bytes = b"") -> EventRow:
+def _row(
+    entry: QueueEntry, event_type: str, body: catalogue.Body, *, erased: bool = False, uid: bytes = b""
+) -> EventRow:
     account = UUID(hex=entry.fields[b"a"].decode())
-    at = moment(int(entry.fields[b"m"]))
+    at = moment(int(entry.fields.get(b"m", entry.written_at)))
     return uid or entry.fields[b"u"], event_type, account, at, erased, catalogue.encode(body)
 
 

@@ -96,7 +96,7 @@ def _select(cursor: Any, identities: Sequence[tuple[bytes, bytes]]) -> dict[tupl
 
 
 def _projection(row: Sequence[Any]) -> Projection:
-    values = [bytes(value) if isinstance(value, memoryview) else value for value in row]
+    values: list[Any] = [bytes(value) if isinstance(value, memoryview) else value for value in row]
     values[_LABEL] = values[_LABEL] and unescape_nul(values[_LABEL])
     projection = Projection(*values)
     projection.had_rows = projection.total_checkpoints > 0
@@ -180,5 +180,3 @@ def _remove_replaced(cursor: Any, projection: Projection, chains: dict[int, Chai
     )
     if projection.id in chains and chains[projection.id].sequence in sequences:
         del chains[projection.id]  # the next row starts a chain of its own
-
-

@@ -1,6 +1,6 @@
 """What OpenAPI says of this room's operations."""
 
-from typing import Any
+from typing import Any, Literal
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
@@ -9,13 +9,16 @@ from checkpoints import serializers
 from checkpoints.envelope import Changes, SaveRequest
 from checkpoints.ids import MAX_STEP
 
-PATH, QUERY, HEADER = OpenApiParameter.PATH, OpenApiParameter.QUERY, OpenApiParameter.HEADER
+Place = Literal["path", "query", "header"]
+PATH: Place = "path"
+QUERY: Place = "query"
+HEADER: Place = "header"
 STEP = {"type": "integer", "minimum": 0, "maximum": MAX_STEP}
 AGENT = {"type": "string", "pattern": r"^[A-Za-z0-9_.:-]{1,255}$"}
 CONFLICT = OpenApiResponse(description="A guard or a step does not fit what is stored (`CONFLICT`).")
 
 
-def _parameter(name: str, place: str, schema: Any, said: str, **more: Any) -> OpenApiParameter:
+def _parameter(name: str, place: Place, schema: Any, said: str, **more: Any) -> OpenApiParameter:
     return OpenApiParameter(name, schema, place, description=said, **more)
 
 
@@ -75,7 +78,9 @@ REPLAY: dict[str, Any] = {
         _parameter("from_step", QUERY, STEP, "First step, inclusive."),
         _parameter("to_step", QUERY, STEP, "Last step, inclusive."),
         _parameter("label", QUERY, {"type": "string", "maxLength": 256}, "Only checkpoints with exactly this label."),
-        _parameter("limit", QUERY, {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}, "Most per page."),
+        _parameter(
+            "limit", QUERY, {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}, "Most per page."
+        ),
         CURSOR,
         _parameter("include_state", QUERY, {"type": "boolean", "default": True}, "Whether to send the states."),
     ],

@@ -122,12 +122,12 @@ def _erase(key: WorkflowKey, hot_generation: int | None) -> None:
 def _promise_erasure(key: WorkflowKey, hot_generation: int | None) -> Erasure:
     """Postgres first: from this commit on no answer resting on an older generation is taken."""
     if hot_generation != 0:
-        Workflow.objects.bulk_create(
-            [Workflow(account_id=key.account_id, digest=key.digest)], ignore_conflicts=True
-        )
+        Workflow.objects.bulk_create([Workflow(account_id=key.account_id, digest=key.digest)], ignore_conflicts=True)
     rows = Workflow.objects.select_for_update().filter(account_id=key.account_id, digest=key.digest)
     workflow = rows.first()
-    if workflow is None or (workflow.head_step is None and (hot_generation or 0) < workflow.generation and hot_generation is not None):
+    if workflow is None or (
+        workflow.head_step is None and (hot_generation or 0) < workflow.generation and hot_generation is not None
+    ):
         raise WorkflowNotFound
     generation = max(workflow.generation, hot_generation or 0) + 1
     rows.update(**_blank(generation))
@@ -170,5 +170,3 @@ def finish_erasures(limit: int = 1000) -> int:
 def storage_held_bytes(account_id: UUID) -> int:
     """Bytes of history held for an account, compressed."""
     return Workflow.objects.filter(account_id=account_id).aggregate(held=Sum("stored_bytes"))["held"] or 0
-
-

@@ -73,7 +73,7 @@ async def read(key: WorkflowKey, known: bytes, wanted: Range) -> Tail | Ask | No
 
 async def note_replay(key: WorkflowKey, generation: int, count: int) -> None:
     """Write down a replay that was answered from more than the tail."""
-    fields = ["t", "replay", "u", new_uid(), "g", generation, "q", 0, "n", count, "m", at]
+    fields = ["t", "replay", "u", new_uid(), "g", generation, "q", 0, "n", count]
     names = [part for pair in zip("adw", _named(key), strict=True) for part in pair]
     await redis.link().execute("XADD", keys(key)[3], "*", *fields, *names)
 

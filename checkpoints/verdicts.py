@@ -22,9 +22,6 @@ class KnownHead(msgspec.Struct, kw_only=True):
     expires: int
     pinned: str
     keep: str
-    env: bytes = b""
-    meta: bytes = b""
-    state: bytes | None = None
 
 
 class KnownStep(msgspec.Struct):
@@ -36,8 +33,11 @@ class KnownStep(msgspec.Struct):
     same: bool
 
 
-class Known(msgspec.Struct, omit_defaults=True):
-    """What a caller found out for a script that asked, and the basis (what Redis held then) it rests on."""
+class Known(msgspec.Struct):
+    """What a caller found out for a script that asked, and the basis (what Redis held then) it rests on.
+
+    `content` is the head's, packed, while some tier but Redis holds it.
+    """
 
     basis: str | None = None
     gen: int = 1
@@ -48,11 +48,14 @@ class Known(msgspec.Struct, omit_defaults=True):
     compared: int | None = None
     same: bool | None = None
     entry: int | None = None
+    content: bytes = b""
 
     def packed(self) -> bytes:
-        # Defaults are left out, so what the scripts always read is put in.
-        fields = {name: value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None}
-        return msgspec.msgpack.encode(fields)
+        # Redis reads no binary MessagePack, so the content goes behind it.
+        names = [name for name in self.__struct_fields__ if name != "content"]
+        fields = {name: value for name in names if (value := getattr(self, name)) is not None}
+        message = msgspec.msgpack.encode(fields)
+        return b"%08d%b%b" % (len(message), message, self.content)
 
 
 class Ask(msgspec.Struct, frozen=True):

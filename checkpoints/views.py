@@ -1,7 +1,5 @@
 """The API of checkpoints and workflows: parse, call the service, answer with ready bytes."""
 
-from typing import Any
-
 import msgspec
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
@@ -10,8 +8,18 @@ from checkpoints import envelope, reads, schema, serializers, services
 from checkpoints.ids import AGENT_ID, MAX_STEP, checkpoint_from_path, checkpoint_id, workflow_id_from_path, workflow_key
 from checkpoints.listing import Position, list_workflows
 from checkpoints.verdicts import Range
-from snapstate_project.common.api import HotAPIView, HotRequest, boolean, choice, integer, iso, json_response
-from snapstate_project.common.api import moment, query, text
+from snapstate_project.common.api import (
+    HotAPIView,
+    HotRequest,
+    boolean,
+    choice,
+    integer,
+    iso,
+    json_response,
+    moment,
+    query,
+    text,
+)
 from snapstate_project.common.pagination import CURSOR, DEFAULT_LIMIT, LIMIT, decode_cursor, encode_cursor
 
 STEP = integer(0, MAX_STEP)
@@ -181,5 +189,3 @@ class WorkflowView(HotAPIView):
     async def summary(self, request: HotRequest, workflow_id: str) -> HttpResponse:
         head, step = await reads.head_of(workflow_key(request.caller.account_id, workflow_id))
         return serializers.tagged(serializers.summary_of(workflow_id, head, step), step.etag)
-
-

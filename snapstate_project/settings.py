@@ -172,10 +172,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.1",
     "DESCRIPTION": "The place where AI agents keep their state: save a checkpoint after each step, resume from it.",
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "snapstate_project.common.openapi.complete",
-    ],
+    "POSTPROCESSING_HOOKS": ["snapstate_project.common.openapi.complete"],
     "SERVE_INCLUDE_SCHEMA": False,
 }
 

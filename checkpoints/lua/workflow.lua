@@ -6,8 +6,20 @@
 -- (what Redis held when it was asked), which must still be so.
 
 local run = ARGV[1]
-local known = ARGV[2] ~= '' and cmsgpack.unpack(ARGV[2]) or nil
-local installed = false
+local known, installed = nil, false
+if ARGV[2] ~= '' then
+  -- Eight digits, that many bytes of MessagePack, then the head's content as it is packed everywhere.
+  local size = tonumber(string.sub(ARGV[2], 1, 8))
+  known = cmsgpack.unpack(string.sub(ARGV[2], 9, 8 + size))
+  local content = string.sub(ARGV[2], 9 + size)
+  if content ~= '' then
+    local env, meta, start = string.match(content, '^(%d+):(%d+):()')
+    local middle, finish = start + env, start + env + meta
+    known.head.env = string.sub(content, start, middle - 1)
+    known.head.meta = string.sub(content, middle, finish - 1)
+    known.head.state = string.sub(content, finish)
+  end
+end
 
 local function whole(number) return string.format('%.0f', number) end
 

@@ -120,7 +120,8 @@ def _locked(function: str, shards: list[int]) -> set[int]:
 
 def _bounded(entries: list[QueueEntry]) -> list[QueueEntry]:
     """As many as one transaction should carry, every shard in turn getting its oldest first."""
-    chosen, room = [], BATCH_BYTES
+    chosen: list[QueueEntry] = []
+    room = BATCH_BYTES
     for entry in sorted(entries, key=lambda entry: entry.written_at):
         room -= int(entry.fields.get(b"z", b"0"))
         if chosen and (room < 0 or len(chosen) >= BATCH_ENTRIES):
