@@ -12,7 +12,7 @@ WORKERS = 2
 def processes(home: Path, log: Log) -> list[Process]:
     """In the order of their start: intake first, so that what waits from the last run is taken at once."""
     python = [sys.executable, "-m"]
-    celery = [*python, "celery", "-A", "snapstate_project"]
+    celery = [*python, "celery", "--quiet", "-A", "snapstate_project"]
     beat_file = str(home / "celerybeat-schedule")
     commands = {
         "intake": [sys.executable, "manage.py", "intake"],

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from pathlib import Path
 
 from snapstate_project.dev.errors import CannotStart
 from snapstate_project.dev.process import Process
@@ -20,6 +21,7 @@ class Server(Process):
     """Start returns when the server answers; `kill` and `start` bring it back on its own data."""
 
     start_seconds = 60.0
+    folder: Path
 
     def answers(self) -> bool:
         raise NotImplementedError
@@ -42,4 +44,7 @@ class Server(Process):
     def why_not(self) -> str:
         self.sweep()
         said = "\n  ".join(self.last_lines) or "(nothing)"
-        return f"{self.name} stopped right after its start ({self.ending}). It said:\n  {said}"
+        return (
+            f"{self.name} stopped right after its start ({self.ending}), perhaps over its data in {self.folder}. "
+            f"It said:\n  {said}"
+        )

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict, deque
 
 from snapstate_project.dev import orphans
+from snapstate_project.dev.parent import Make
 from snapstate_project.dev.process import Log, Process
 from snapstate_project.dev.server import Server
 
@@ -29,6 +30,7 @@ class Supervisor:
         self.processes: list[Process] = []
         self.deaths: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=DEATHS))
         self.asked_to_stop = threading.Event()
+        self.make = Make()
 
     def listen(self) -> None:
         """From now on a signal ends the next pause, not what is being done; `nohup` is respected."""
@@ -37,7 +39,7 @@ class Supervisor:
                 signal.signal(number, lambda *_: self.asked_to_stop.set())
 
     def pause(self, seconds: float) -> None:
-        if self.asked_to_stop.wait(seconds):
+        if self.asked_to_stop.wait(seconds) or self.make.wants_us_to_stop():
             raise Interrupted
 
     def start(self, process: Process) -> None:

@@ -1,0 +1,90 @@
+"""What keeps `make up` from starting is a sentence that says what to do, never a traceback."""
+
+import os
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.dev.steps import Up
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root's Postgres runs as another user")
+
+
+def refusal(home, **env):
+    """What one says that cannot start."""
+    up = Up(home, **env)
+    assert up.fail() == 1
+    assert "Traceback" not in up.said
+    return up.said
+
+
+def test_a_port_that_somebody_else_has(tmp_home):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = refusal(tmp_home(), PORT=str(port))
+    assert f"Port {port} cannot be used (Address already in use)" in said
+    assert f"PORT={port + 1} make up" in said
+
+
+@pytest.mark.parametrize("port", ["http", "0", "65536", "-1", "8000.5"])
+def test_a_port_that_is_none(tmp_home, port):
+    assert f"PORT must be a number from 1 to 65535, not '{port}'" in refusal(tmp_home(), PORT=port)
+
+
+def test_a_postgres_folder_that_was_never_finished(tmp_home):
+    home = tmp_home()
+    (home / "postgres" / "base").mkdir(parents=True)
+    said = refusal(home)
+    assert f"The data folder {home}/postgres is incomplete" in said
+    assert "set SNAPSTATE_HOME to another folder" in said
+
+
+def test_a_valkey_file_that_is_damaged(tmp_home):
+    home = tmp_home()
+    (home / "valkey" / "appendonlydir").mkdir(parents=True)
+    (home / "valkey" / "appendonlydir" / "appendonly.aof.manifest").write_text("nonsense\n")
+    said = refusal(home)
+    assert "valkey stopped right after its start" in said
+    assert f"its data in {home}/valkey" in said
+
+
+def test_a_home_that_is_a_file(tmp_home):
+    home = tmp_home() / "file"
+    home.touch()
+    assert f"SNAPSTATE_HOME is {home}, which cannot be used (Not a directory)" in refusal(home)
+
+
+def test_a_given_redis_that_does_not_answer(tmp_home):
+    said = refusal(tmp_home(), REDIS_URL="redis://:secret@127.0.0.1:1/0")
+    assert "REDIS_URL is given" in said
+    assert "redis://127.0.0.1:1/0 does not answer" in said
+    assert "secret" not in said
+
+
+def test_a_given_postgres_that_does_not_answer(tmp_home):
+    said = refusal(tmp_home(), DATABASE_URL="postgresql://me:secret@127.0.0.1:1/db")
+    assert "DATABASE_URL is given" in said
+    assert "secret" not in said
+
+
+def test_servers_that_are_given_are_used(start, redis, sql):
+    given = {name: os.environ[name] for name in ("REDIS_URL", "CELERY_BROKER_URL", "DATABASE_URL")}
+    up = start(**given)
+    assert {name: up.dev_env[name] for name in given} == given
+    assert sorted(path.name for path in up.home.iterdir() if path.is_dir()) == []
+
+
+@root_only
+def test_in_a_private_home_the_screen_says_where_postgres_went(start, tmp_home):
+    private = tmp_home() / "private"
+    private.mkdir(mode=0o700)
+    up = start(home=private / "home")
+    folder = Path((private / "home" / "postgres.path").read_text().strip())
+    try:
+        assert f"Postgres in {folder}" in up.said
+        assert (folder / "PG_VERSION").exists()
+    finally:
+        up.stop()
+        shutil.rmtree(folder.parent)
