@@ -3,6 +3,8 @@
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.core.signals import request_finished
+from django.db import connections
 
 
 class WiringConfig(AppConfig):
@@ -12,3 +14,10 @@ class WiringConfig(AppConfig):
     def ready(self) -> None:
         import_module("snapstate_project.checks")
         import_module("snapstate_project.common.openapi")
+        import_module("snapstate_project.common.structs")
+        request_finished.connect(close_connections)
+
+
+def close_connections(**_kwargs: object) -> None:
+    """Django's own handler gives each request a thread that ends with it: a connection kept there would leak."""
+    connections.close_all()

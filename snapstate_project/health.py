@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from importlib import import_module
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +18,7 @@ from rest_framework import serializers
 from snapstate_project.common.api import HotAPIView, iso, json_response, query
 from snapstate_project.common.redis import link
 from snapstate_project.common.threads import in_thread
+from snapstate_project.events import queue
 from snapstate_project.shutdown import stopping
 
 REMEMBERED_SECONDS = 10.0
@@ -67,7 +67,6 @@ async def archive_answers() -> bool:
 
 
 async def measure_lag() -> float | None:
-    queue = import_module("snapstate_project.events.queue")
     return round(await in_thread(queue.lag_seconds), 3)
 
 

@@ -173,6 +173,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "DESCRIPTION": "The place where AI agents keep their state: save a checkpoint after each step, resume from it.",
     "POSTPROCESSING_HOOKS": ["snapstate_project.common.openapi.complete"],
+    "SERVERS": [{"url": "/"}],
     "SERVE_INCLUDE_SCHEMA": False,
 }
 

@@ -1,5 +1,6 @@
 """What the OpenAPI document says of every operation: the two bearer schemes, the errors and the headers of all."""
 
+from http import HTTPStatus
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -56,6 +57,7 @@ HEADERS: Schema = {
     "WWW-Authenticate": {"description": "Always `Bearer`.", "schema": {"type": "string", "const": "Bearer"}},
     "Allow": {"description": "The methods there are.", "schema": {"type": "string"}},
 }
+OF_ERRORS = {"401": "WWW-Authenticate", "405": "Allow", "429": "Retry-After", "503": "Retry-After"}
 LIMITED = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 ERRORS = {
     "400": "The request is not valid (`VALIDATION_ERROR`).",
@@ -116,12 +118,14 @@ def complete_operation(operation: Schema, *, has_id: bool, has_body: bool) -> No
     codes |= {"404"} if has_id else set()
     codes |= {"413", "415"} if has_body else set()
     responses = operation["responses"]
-    for code in sorted(codes - set(responses)):
+    own = set(responses)
+    for code in codes - own:
         responses[code] = {"description": ERRORS[code], "content": json_of("Error")}
     if "409" in responses:
         responses["409"].setdefault("content", json_of("Conflict"))
     for code, response in responses.items():
-        names = headers_of(code, limited=is_limited(operation))
+        response["description"] = response.get("description") or HTTPStatus(int(code)).phrase
+        names = headers_of(code, limited=is_limited(operation), ours=code not in own)
         response["headers"] = {**{name: ref("headers", name) for name in names}, **response.get("headers", {})}
     operation["responses"] = dict(sorted(responses.items()))
 
@@ -130,10 +134,9 @@ def is_limited(operation: Schema) -> bool:
     return any("apiKey" in scheme for scheme in operation.get("security", []))
 
 
-def headers_of(code: str, *, limited: bool) -> list[str]:
-    names = ["X-Request-Id", *(LIMITED if limited and code != "401" else ())]
-    extra = {"401": "WWW-Authenticate", "405": "Allow", "429": "Retry-After", "503": "Retry-After"}
-    return [*names, extra[code]] if code in extra else names
+def headers_of(code: str, *, limited: bool, ours: bool) -> list[str]:
+    names = ["X-Request-Id", *(LIMITED if limited and code not in ("401", "405") else ())]
+    return [*names, OF_ERRORS[code]] if ours and code in OF_ERRORS else names
 
 
 def ref(kind: str, name: str) -> Schema:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 from drf_spectacular.extensions import OpenApiSerializerExtension
-from drf_spectacular.plumbing import ResolvableComponent
+from drf_spectacular.plumbing import ResolvedComponent
 
 
 class StructExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
@@ -19,7 +19,7 @@ class StructExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
         own: dict[str, Any] = components.pop(self.target.__name__)
         for name, schema in components.items():
             auto_schema.registry.register_on_missing(
-                ResolvableComponent(name=name, type=ResolvableComponent.SCHEMA, object=name, schema=_described(schema))
+                ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=name, schema=_described(schema))
             )
         return _described(own)
 
