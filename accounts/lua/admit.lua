@@ -59,6 +59,10 @@ local function bucket_of(at)
     return math.floor(at / width)
 end
 
+local function too_far_ahead(at)
+    return at > now + window + LENT_MS
+end
+
 local function parse(value)
     local count, last = string.match(value or '0:0', '^(%d+):(%d+)$')
     return tonumber(count), tonumber(last)
@@ -71,8 +75,7 @@ local function sweep()
     for i = 1, #fields, 2 do
         if tonumber(fields[i]) then
             local count, last = parse(fields[i + 1])
-            -- A time far ahead means that the server's clock was put back.
-            if last + window <= now or last > now + window + LENT_MS then
+            if last + window <= now or too_far_ahead(last) then
                 redis.call('HDEL', RATE, fields[i])
             else
                 total = total + count
@@ -104,7 +107,8 @@ local function give_back(at, count)
     end
 end
 
-if total > 0 and now >= leaves_at then
+-- A time far ahead means that the server's clock was put back.
+if total > 0 and (now >= leaves_at or too_far_ahead(leaves_at - window)) then
     sweep()
 end
 
