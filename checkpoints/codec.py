@@ -4,6 +4,7 @@ import zstandard
 
 LEVEL = 3
 FULL_EVERY = 16
+_HASH_LOG_LEAST = 13
 _WINDOW_LOG_MAX = 23  # 8 MiB: a state of 1 MiB and the one before it fit
 
 _full = zstandard.ZstdCompressor(level=LEVEL, write_checksum=False, write_content_size=True)
@@ -16,8 +17,11 @@ def encode(body: bytes, base: bytes | None = None) -> bytes:
         return _full.compress(body)
     window_log = max(10, min(_WINDOW_LOG_MAX, (len(base) + len(body)).bit_length()))
     parameters = zstandard.ZstdCompressionParameters.from_level(
-        LEVEL if len(body) < 1 << 18 else 1,
+        LEVEL,
         window_log=window_log,
+        # zstd looks at no more of a dictionary than eight times its hash table.
+        hash_log=max(_HASH_LOG_LEAST, window_log - 3),
+        chain_log=max(_HASH_LOG_LEAST, window_log - 3),
         source_size=len(body),
         write_dict_id=False,
         write_checksum=False,

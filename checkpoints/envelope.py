@@ -78,7 +78,7 @@ class Changes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     ttl_seconds: Annotated[int, msgspec.Meta(ge=1, le=MAX_TTL_SECONDS)] | msgspec.UnsetType = msgspec.UNSET
     pinned: bool | msgspec.UnsetType = msgspec.UNSET
-    keep_last: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)] | None | msgspec.UnsetType = msgspec.UNSET
+    keep_last: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 _changes = msgspec.json.Decoder(Changes)

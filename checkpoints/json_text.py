@@ -105,6 +105,8 @@ def metadata_terms(metadata: bytes | None) -> list[int]:
 class _Number(str):
     """A number's text as it was sent."""
 
+    __slots__ = ()
+
 
 def _searchable(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)

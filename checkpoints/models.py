@@ -7,14 +7,14 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 
-class ExactTextField(models.TextField):  # type: ignore[type-arg] (generic to mypy only)
+class ExactTextField(models.TextField):  # type: ignore[type-arg]  # generic for mypy only
     """Text that may hold NUL, which Postgres refuses: kept with backslashes doubled and NUL written as `\\0`."""
 
     def get_prep_value(self, value: Any) -> Any:
         prepared = super().get_prep_value(value)
         return escape_nul(prepared) if isinstance(prepared, str) else prepared
 
-    def from_db_value(self, value: str | None, expression: Any, connection: Any) -> str | None:
+    def from_db_value(self, value: str | None, *_: Any) -> str | None:
         return unescape_nul(value) if value else value
 
 
@@ -49,7 +49,7 @@ class Workflow(models.Model):
     head_digest = models.BinaryField(null=True)
     head_guard = models.TextField(blank=True)
     label = ExactTextField(null=True)
-    agent_id = models.TextField(null=True)
+    agent_id = models.TextField(null=True)  # noqa: DJ001 (null is no agent)
     status = models.CharField(max_length=9, choices=WorkflowStatus.choices, default=WorkflowStatus.ACTIVE)
     metadata = models.BinaryField(null=True, help_text="The head's metadata, as sent.")
     metadata_terms = ArrayField(models.BigIntegerField(), default=list, help_text="Hashes of its searchable pairs.")
@@ -97,7 +97,7 @@ class Checkpoint(models.Model):
     digest = models.BinaryField(help_text="SHA-256 of the content.")
     status = models.CharField(max_length=9, choices=WorkflowStatus.choices)
     guard = models.TextField(blank=True, help_text="The guard this revision was written under.")
-    agent_id = models.TextField(null=True)
+    agent_id = models.TextField(null=True)  # noqa: DJ001 (null is no agent)
     label = ExactTextField(null=True)
     body = models.BinaryField()
 

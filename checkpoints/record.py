@@ -97,7 +97,8 @@ class RecordBatch:
             yield _status_changed(entry, step, projection.status)
 
     def settle(self) -> None:
-        rows.remember(self.written)
+        for chain in self.written:
+            rows.cache.put(chain)
         by_shard: dict[int, list[QueueEntry]] = defaultdict(list)
         for entry in self.entries:
             by_shard[entry.shard].append(entry)

@@ -1,7 +1,7 @@
 """Rows of workflows and history going in. Whoever calls holds the locks of the Workflow rows, taken in id order."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
@@ -50,25 +50,31 @@ class Chain:
     content: bytes
 
 
-_cache: OrderedDict[int, Chain] = OrderedDict()
-_cached_bytes = 0
+class ChainCache:
+    """The newest rows that were committed, by workflow; the least lately written go first."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self.bytes = 0
+        self.chains: OrderedDict[int, Chain] = OrderedDict()
+
+    def get(self, workflow: int, generation: int) -> Chain | None:
+        chain = self.chains.get(workflow)
+        return chain if chain and chain.generation == generation else None
+
+    def put(self, chain: Chain) -> None:
+        self.drop(chain.workflow)
+        self.chains[chain.workflow] = chain
+        self.bytes += len(chain.content)
+        while self.bytes > self.most_bytes:
+            self.drop(next(iter(self.chains)))
+
+    def drop(self, workflow: int) -> None:
+        old = self.chains.pop(workflow, None)
+        self.bytes -= len(old.content) if old else 0
 
 
-def remember(chains: Iterable[Chain]) -> None:
-    """Keep what was committed, the oldest used going first."""
-    global _cached_bytes
-    for chain in chains:
-        forget(chain.workflow)
-        _cache[chain.workflow] = chain
-        _cached_bytes += len(chain.content)
-    while _cached_bytes > CACHE_BYTES:
-        forget(next(iter(_cache)))
-
-
-def forget(workflow: int) -> None:
-    global _cached_bytes
-    old = _cache.pop(workflow, None)
-    _cached_bytes -= len(old.content) if old else 0
+cache = ChainCache(CACHE_BYTES)
 
 
 def lock_workflows(cursor: Any, names: dict[tuple[bytes, bytes], str]) -> dict[tuple[bytes, bytes], Projection]:
@@ -164,7 +170,7 @@ def _encoded(workflow: int, step: Step, last: Chain | None) -> tuple[list[Any], 
 
 def _chains(cursor: Any, projections: Sequence[Projection]) -> dict[int, Chain]:
     """The newest row of each, from memory or decoded from Postgres in one query."""
-    held = {p.id: _cache[p.id] for p in projections if p.id in _cache and _cache[p.id].generation == p.generation}
+    held = {p.id: chain for p in projections if (chain := cache.get(p.id, p.generation))}
     cold = [p for p in projections if p.id not in held and p.had_rows]
     return held | history.newest(cursor, [(p.id, p.generation) for p in cold], Chain) if cold else held
 

@@ -90,8 +90,8 @@ def _colder_head(key: WorkflowKey, head: Head) -> Step:
 
 
 async def patch_workflow(key: WorkflowKey, changes: Changes) -> None:
-    def word(value: int | None | msgspec.UnsetType) -> str:
-        return "" if value is msgspec.UNSET else "-" if value is None else str(int(value))  # type: ignore[arg-type]
+    def word(value: int | msgspec.UnsetType | None) -> str:
+        return "" if value is msgspec.UNSET else "-" if value is None else str(int(value))
 
     ttl, pinned, keep = map(word, (changes.ttl_seconds, changes.pinned, changes.keep_last))
     patched = await settled(

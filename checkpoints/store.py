@@ -16,6 +16,7 @@ from snapstate_project.common.redis import Script
 
 KEEP_STEPS = 20
 KEEP_BYTES = 1_048_576
+Argument = bytes | str | int
 _LUA = Path(__file__).parent / "lua"
 _save, _resume, _read, _patch = (
     Script(_LUA / "workflow.lua", _LUA / f"{name}.lua") for name in ("save", "resume", "read", "patch")
@@ -73,7 +74,7 @@ async def read(key: WorkflowKey, known: bytes, wanted: Range) -> Tail | Ask | No
 
 async def note_replay(key: WorkflowKey, generation: int, count: int) -> None:
     """Write down a replay that was answered from more than the tail."""
-    fields = ["t", "replay", "u", new_uid(), "g", generation, "q", 0, "n", count]
+    fields: list[Argument] = ["t", "replay", "u", new_uid(), "g", generation, "q", 0, "n", count]
     names = [part for pair in zip("adw", _named(key), strict=True) for part in pair]
     await redis.link().execute("XADD", keys(key)[3], "*", *fields, *names)
 
@@ -82,7 +83,7 @@ async def patch(
     key: WorkflowKey, known: bytes, *, ttl: str, pinned: str, keep_last: str, default_ttl: int
 ) -> Ask | bool:
     """Whether there was a workflow to change; '' leaves a setting, '-' removes `keep_last`."""
-    arguments = [known, ttl, pinned, keep_last, default_ttl, new_uid(), *_named(key)]
+    arguments: list[Argument] = [known, ttl, pinned, keep_last, default_ttl, new_uid(), *_named(key)]
     reply = await redis.link().run(_patch, keys(key), arguments)
     return _ask(*reply[1:]) if reply[0] == b"ask" else bool(reply[0] == b"patched")
 
@@ -98,7 +99,7 @@ def entries_at(places: Sequence[tuple[int, bytes, bytes, int, int]]) -> list[Ste
     with redis.outages_as_ours(), redis.client().pipeline(transaction=False) as pipe:
         for shard, account, digest, _, sequence in places:
             log = f"wf:{{{shard:02d}}}:{account.decode()}:{digest.decode()}:log"
-            pipe.execute_command("XRANGE", log, sequence, sequence)
+            pipe.xrange(log, sequence, sequence)
         replies = pipe.execute()
     return [
         entry_step(generation, sequence, _flat(found[0][1])) if found else None
@@ -115,7 +116,7 @@ def settle(shard: int, entry_ids: Sequence[bytes], workflows: Sequence[tuple[byt
     names = [f"wf:{{{shard:02d}}}:{account.decode()}:{digest.decode()}" for account, digest, _ in workflows]
     places = [f"{name}:{part}" for name in names for part in ("head", "log", "steps")]
     figures = [figure for _, _, settled in workflows for figure in settled]
-    arguments = [KEEP_STEPS, KEEP_BYTES, len(entry_ids), *entry_ids, *figures]
+    arguments: list[Argument] = [KEEP_STEPS, KEEP_BYTES, len(entry_ids), *entry_ids, *figures]
     redis.run_script(_settle, [f"events:{{{shard:02d}}}", *places], arguments)
 
 

@@ -1,11 +1,10 @@
 """The API of checkpoints and workflows: parse, call the service, answer with ready bytes."""
 
-import msgspec
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 
-from checkpoints import envelope, reads, schema, serializers, services
-from checkpoints.ids import AGENT_ID, MAX_STEP, checkpoint_from_path, checkpoint_id, workflow_id_from_path, workflow_key
+from checkpoints import answers, envelope, reads, schema, serializers, services
+from checkpoints.ids import AGENT_ID, MAX_STEP, checkpoint_from_path, workflow_id_from_path, workflow_key
 from checkpoints.listing import Position, list_workflows
 from checkpoints.verdicts import Range
 from snapstate_project.common.api import (
@@ -14,7 +13,6 @@ from snapstate_project.common.api import (
     boolean,
     choice,
     integer,
-    iso,
     json_response,
     moment,
     query,
@@ -41,19 +39,7 @@ class CheckpointsView(HotAPIView):
         """Save a checkpoint."""
         new = envelope.parse(request.body, request.META)
         outcome = await services.save_checkpoint(request.caller.account_id, new)
-        answer = serializers.SavedCheckpoint(
-            checkpoint_id=checkpoint_id(new.workflow_id, new.step),
-            workflow_id=new.workflow_id,
-            step=new.step,
-            etag=serializers.quoted(outcome.etag),
-            created_at=iso(outcome.at // 1000),
-            size_bytes=outcome.size,
-            diff_from_previous=outcome.diff if new.wants_diff else msgspec.UNSET,  # type: ignore[arg-type]
-        )
-        headers = {"Idempotent-Replayed": "true"} if outcome.replayed else {}
-        if not new.wants_diff:
-            headers["Preference-Applied"] = "return=minimal"
-        return serializers.tagged(answer, outcome.etag, 200 if outcome.replayed else 201, **headers)
+        return answers.saved(new, outcome)
 
 
 class ResumeView(HotAPIView):
@@ -65,7 +51,7 @@ class ResumeView(HotAPIView):
         workflow_id = workflow_id_from_path(segment)
         agent_id = query(request, {"agent_id": agent}).get("agent_id")
         head, step, source = await services.resume_workflow(request.caller.account_id, workflow_id, agent_id)
-        return serializers.tagged(serializers.resumed(workflow_id, head, step, source), step.etag)
+        return answers.tagged(answers.resumed(workflow_id, head, step, source), step.etag)
 
 
 class ReplayView(HotAPIView):
@@ -93,7 +79,7 @@ class ReplayView(HotAPIView):
         include_state = asked.get("include_state", True)
         answer = serializers.Replay(
             workflow_id=workflow_id,
-            checkpoints=[serializers.replayed(workflow_id, step, include_state=include_state) for step in steps],
+            checkpoints=[answers.replayed(workflow_id, step, include_state=include_state) for step in steps],
             total=len(steps),
             has_more=page.more if page else False,
             next_cursor=encode_cursor((steps[-1].step,)) if page and page.more else None,
@@ -124,8 +110,8 @@ class CheckpointView(HotAPIView):
         workflow_id, number = checkpoint_from_path(segment)
         head, step, changes = await reads.get_checkpoint(request.caller.account_id, workflow_id, number)
         if step.etag in _etags(request.META.get("HTTP_IF_NONE_MATCH", "")):
-            return HttpResponse(status=304, headers={"ETag": serializers.quoted(step.etag)})
-        return serializers.tagged(serializers.detail(workflow_id, head, step, changes), step.etag)
+            return HttpResponse(status=304, headers={"ETag": answers.quoted(step.etag)})
+        return answers.tagged(answers.detail(workflow_id, head, step, changes), step.etag)
 
 
 def _etags(header: str) -> set[str]:
@@ -156,7 +142,7 @@ class WorkflowsView(HotAPIView):
             after=decode_cursor(cursor, Position) if cursor else None,
         )
         answer = serializers.WorkflowList(
-            workflows=[serializers.summary_of_row(row) for row in rows],
+            workflows=[answers.summary_of_row(row) for row in rows],
             has_more=following is not None,
             next_cursor=encode_cursor(following) if following else None,
         )
@@ -188,4 +174,4 @@ class WorkflowView(HotAPIView):
 
     async def summary(self, request: HotRequest, workflow_id: str) -> HttpResponse:
         head, step = await reads.head_of(workflow_key(request.caller.account_id, workflow_id))
-        return serializers.tagged(serializers.summary_of(workflow_id, head, step), step.etag)
+        return answers.tagged(answers.summary_of(workflow_id, head, step), step.etag)

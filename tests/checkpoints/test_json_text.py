@@ -1,0 +1,53 @@
+"""What is JSON we take, where it is wrong, and when two texts say the same."""
+
+import pytest
+
+from checkpoints.json_text import BadJSON, check, metadata_terms, same_value, term
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (b'{"t": [1, NaN]}', "state.t[1]"),
+        (b'{"a": {"b": -Infinity}}', "state.a.b"),
+        (b'{"x": 1, "y": 1e400}', "state.y"),
+        (b'{"a": {"t": "\\ud83d"}}', "state.a.t"),
+        (b'{"a": {"b": 1}, "x.y": 01}', 'state["x.y"]'),
+        (b'{"big": ' + b"9" * 400 + b"}", "state.big"),
+        (b'{"v": ' + b"[" * 100 + b"]" * 100 + b"}", "state"),
+        (b'{"v": ' + b"[" * 100_000, "state"),
+    ],
+)
+def test_the_place_of_a_fault_is_named(text: bytes, path: str) -> None:
+    with pytest.raises(BadJSON) as caught:
+        check(text, "state")
+    assert caught.value.path[: len(path) + 100].startswith(path)
+
+
+@pytest.mark.parametrize("text", [b'{"v":' + b"[" * 99 + b"]" * 99 + b"}", b'{"a":' * 100 + b"1" + b"}" * 100])
+def test_a_hundred_levels_are_taken(text: bytes) -> None:
+    check(text, "state")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        (b'{"a":1,"b":[1.0,1e0]}', b'{ "b":[1,1], "a":1.0 }', True),
+        (b"[1]", b"[true]", False),
+        (b"[0]", b"[false]", False),
+        (b"[9007199254740993]", b"[9007199254740992.0]", False),
+        (b"[0.1234567890123456789]", b"[0.1234567890123456788]", False),
+        (b'["\\u00e9"]', '["é"]'.encode(), True),
+        ('["é"]'.encode(), '["e\u0301"]'.encode(), False),
+        (b"[[],{}]", b"[{},[]]", False),
+        (b'{"a":1,"a":2}', b'{"a":2}', True),
+        (b"[-0.0]", b"[0]", True),
+    ],
+)
+def test_same_value(left: bytes, right: bytes, same: bool) -> None:
+    assert same_value(left, right) is same
+
+
+def test_metadata_is_searched_by_strings_and_by_the_text_of_the_rest() -> None:
+    terms = metadata_terms(b'{"n": 1.0, "s": "1.0", "t": true, "z": null, "o": {}, "l": []}')
+    assert terms == sorted(term(*pair) for pair in (("n", "1.0"), ("s", "1.0"), ("t", "true"), ("z", "null")))
