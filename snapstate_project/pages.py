@@ -1,24 +1,51 @@
 """What is not the API: the landing page, the OpenAPI document, and the answers to what does not exist."""
 
 import json
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
 from http import HTTPStatus
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 
-from snapstate_project.common.errors import ApiError, InternalError, NotFound, ValidationFailed, error_response
+from snapstate_project.common.errors import (
+    ApiError,
+    InternalError,
+    MethodNotAllowed,
+    NotFound,
+    ValidationFailed,
+    error_response,
+)
+
+type View = Callable[[HttpRequest], HttpResponse]
+
+ALLOW = {"Allow": "GET, HEAD, OPTIONS"}
 
 
-@require_safe
+def read_only(view: View) -> View:
+    """GET and HEAD; whatever else gets the API's answer, with no question for a CSRF token first."""
+
+    @csrf_exempt
+    @wraps(view)
+    def guarded(request: HttpRequest) -> HttpResponse:
+        if request.method in ("GET", "HEAD"):
+            return view(request)
+        if request.method == "OPTIONS":
+            return HttpResponse(status=204, headers=ALLOW)
+        return failure(request, MethodNotAllowed(headers=ALLOW))
+
+    return guarded
+
+
+@read_only
 def landing(request: HttpRequest) -> HttpResponse:
     return render(request, "landing.html", {"base_url": settings.APP_URL.rstrip("/"), "version": settings.VERSION})
 
 
-@require_safe
+@read_only
 def openapi(_request: HttpRequest) -> HttpResponse:
     return HttpResponse(openapi_document(), content_type="application/json")
 
@@ -29,12 +56,14 @@ def openapi_document() -> bytes:
     return (json.dumps(schema, indent=2, ensure_ascii=False) + "\n").encode()
 
 
+@read_only
 def admin_without_slash(_request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect("/admin/")
 
 
-def no_such_route(_request: HttpRequest) -> HttpResponse:
-    raise Http404
+@csrf_exempt
+def no_such_route(request: HttpRequest) -> HttpResponse:
+    return failure(request, NotFound())
 
 
 def is_page(request: HttpRequest) -> bool:

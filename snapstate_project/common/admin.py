@@ -1,33 +1,38 @@
 """Admin lists over large tables: never a COUNT(*), nothing to add, change or delete, pages by a query of their own."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.contrib.admin import ShowFacets
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
 from django.utils.functional import cached_property
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 
 DEEPEST_PAGE = 200
+LINK = '<a href="{}" class="text-primary-600 dark:text-primary-500 hover:underline">{}</a>'
 
 
-class UncountedPaginator(Paginator[Any]):
+class UncountedPaginator(Paginator):  # type: ignore[type-arg]  # generic only in the stubs
     """Knows of the page it is asked for and whether another follows; beyond the deepest page, search or filter."""
 
     template_name = "admin/uncounted_pagination.html"
 
     def __init__(self, rows: "QuerySet[Any]", per_page: int, *, page: int = 1) -> None:
         super().__init__(rows, per_page)
+        self.rows = rows
         self.page_asked_for = min(max(page, 1), DEEPEST_PAGE)
 
     @cached_property
     def count(self) -> int:
         before = (self.page_asked_for - 1) * self.per_page
-        found: QuerySet[Any] = self.object_list
         more = 0 if self.page_asked_for == DEEPEST_PAGE else 1
-        return before + len(found.values_list("pk")[before : before + self.per_page + more])
+        return before + len(self.rows.values_list("pk")[before : before + self.per_page + more])
 
     @property
     def has_more(self) -> bool:
@@ -42,6 +47,9 @@ class ReadOnlyAdmin[Row: Model](ModelAdmin):
     list_max_show_all = 0
     show_full_result_count = False
     show_facets = ShowFacets.NEVER
+    list_before_template: Any = None
+    change_form_after_template: Any = None
+    actions_detail: Any = ()
 
     def get_paginator(self, request: HttpRequest, queryset: "QuerySet[Row]", per_page: int, *_: Any, **__: Any) -> Any:
         page = request.GET.get("p", "1")
@@ -55,6 +63,24 @@ class ReadOnlyAdmin[Row: Model](ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
         return False
+
+
+def account_link(account_id: UUID, text: object = "") -> SafeString | str:
+    """A link where the accounts' pages are installed: this floor does not know them."""
+    try:
+        url = reverse("admin:accounts_account_change", args=[account_id])
+    except NoReverseMatch:
+        return str(text or account_id)
+    return format_html(LINK, url, text or account_id)
+
+
+def shortened(text: str, length: int = 40) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def when(moment: datetime | None) -> str | None:
+    """UTC, to the millisecond."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d}" if moment else None
 
 
 def ago(seconds: float) -> str:
