@@ -7,6 +7,10 @@ from pathlib import Path
 from snapstate_project.dev.process import Log, Process
 
 WORKERS = 2
+DEFAULTS = {
+    "WEB_CONCURRENCY": str(WORKERS),
+    "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",  # root is one user like another here
+}
 
 
 def processes(home: Path, log: Log) -> list[Process]:
@@ -22,5 +26,5 @@ def processes(home: Path, log: Log) -> list[Process]:
     }
     made = [Process(name, command, log=log) for name, command in commands.items()]
     for process in made:
-        process.env = {"WEB_CONCURRENCY": str(WORKERS), **os.environ, "PYTHONUNBUFFERED": "1"}
+        process.env = {**DEFAULTS, **os.environ, "PYTHONUNBUFFERED": "1"}
     return made
