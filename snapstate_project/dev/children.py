@@ -9,7 +9,7 @@ from snapstate_project.dev.process import Log, Process
 WORKERS = 2
 DEFAULTS = {
     "WEB_CONCURRENCY": str(WORKERS),
-    "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",  # root is one user like another here
+    "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",  # make up may
 }
 
 
