@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from checkpoints import content
-from checkpoints.content import Envelope, Status, StepError
+from checkpoints.content import Envelope, JSONObject, Status, StepError
 from checkpoints.errors import invalid
 from checkpoints.ids import AGENT_ID, MAX_STEP, check_workflow_id
 from checkpoints.json_text import BadJSON, check
@@ -22,10 +22,10 @@ _ETAG = re.compile(r'(?:W/)?(?:"([!#-~\x80-\xff]{1,200})"|([!#-+\--~]{1,200}))')
 class SaveRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     workflow_id: str
     step: Annotated[int, msgspec.Meta(ge=0, le=MAX_STEP)]
-    state: msgspec.Raw
+    state: JSONObject
     label: Annotated[str, msgspec.Meta(max_length=256)] | None = None
     agent_id: str | None = None
-    metadata: msgspec.Raw = msgspec.Raw(b"null")
+    metadata: JSONObject = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
     status: Status = "active"
     error: StepError | None = None
 
@@ -73,7 +73,7 @@ def parse(body: bytes, meta: Mapping[str, str]) -> NewCheckpoint:
     )
 
 
-class Changes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class WorkflowChanges(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What a PATCH of a workflow changes; what is left out stays, `keep_last: null` removes it."""
 
     ttl_seconds: Annotated[int, msgspec.Meta(ge=1, le=MAX_TTL_SECONDS)] | msgspec.UnsetType = msgspec.UNSET
@@ -81,12 +81,12 @@ class Changes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     keep_last: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)] | msgspec.UnsetType | None = msgspec.UNSET
 
 
-_changes = msgspec.json.Decoder(Changes)
+_changes = msgspec.json.Decoder(WorkflowChanges)
 
 
-def parse_changes(body: bytes) -> Changes:
+def parse_changes(body: bytes) -> WorkflowChanges:
     changes = _decoded(body, _changes)
-    if changes == Changes():
+    if changes == WorkflowChanges():
         raise invalid("body", "names nothing to change: ttl_seconds, pinned or keep_last")
     return changes
 

@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from checkpoints import serializers
-from checkpoints.envelope import Changes, SaveRequest
+from checkpoints.envelope import SaveRequest, WorkflowChanges
 from checkpoints.ids import MAX_STEP
 
 Place = Literal["path", "query", "header"]
@@ -28,8 +28,8 @@ def _etag(required: bool = False) -> OpenApiParameter:
     )
 
 
-WORKFLOW = _parameter("segment", PATH, str, "The workflow's id, percent-encoded (a slash in it as `%2F`).")
-CHECKPOINT = _parameter("segment", PATH, str, "`cp_{workflow_id}_{step}`, percent-encoded.")
+WORKFLOW = _parameter("workflow_id", PATH, str, "The workflow's id, percent-encoded (a slash in it as `%2F`).")
+CHECKPOINT = _parameter("checkpoint_id", PATH, str, "`cp_{workflow_id}_{step}`, percent-encoded.")
 LIMIT = _parameter("limit", QUERY, {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "Most per page.")
 CURSOR = _parameter("cursor", QUERY, str, "`next_cursor` of the page before.")
 
@@ -127,7 +127,7 @@ PATCH: dict[str, Any] = {
     "operation_id": "patch_workflow",
     "tags": ["Workflows"],
     "parameters": [WORKFLOW],
-    "request": Changes,
+    "request": WorkflowChanges,
     "responses": {200: serializers.WorkflowSummary},
 }
 ERASE: dict[str, Any] = {

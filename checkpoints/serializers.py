@@ -4,11 +4,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from checkpoints.content import Status
+from checkpoints.content import JSONObject, Status
 
-JSONObject = Annotated[
-    msgspec.Raw, msgspec.Meta(extra_json_schema={"type": "object", "description": "Byte for byte as it was sent."})
-]
+Moment = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 
 
 class Diff(msgspec.Struct, omit_defaults=True):
@@ -25,7 +23,7 @@ class SavedCheckpoint(msgspec.Struct):
     workflow_id: str
     step: int
     etag: str
-    created_at: str
+    created_at: Moment
     size_bytes: int
     diff_from_previous: Diff | msgspec.UnsetType | None = msgspec.UNSET
 
@@ -38,7 +36,7 @@ class LatestCheckpoint(msgspec.Struct):
     metadata: JSONObject | None
     agent_id: str | None
     etag: str
-    created_at: str
+    created_at: Moment
     size_bytes: int
 
 
@@ -58,7 +56,7 @@ class ReplayedCheckpoint(msgspec.Struct):
     status: Status
     error: ErrorSeen | None
     etag: str
-    created_at: str
+    created_at: Moment
     size_bytes: int
     state: JSONObject | msgspec.UnsetType = msgspec.UNSET
 
@@ -74,8 +72,8 @@ class CheckpointDetail(msgspec.Struct):
     status: Status
     error: ErrorSeen | None
     etag: str
-    created_at: str
-    expires_at: str | None
+    created_at: Moment
+    expires_at: Moment | None
     diff_from_previous: Diff
     size_bytes: int
 
@@ -85,9 +83,9 @@ class ResumedWorkflow(msgspec.Struct):
     status: Status
     latest_checkpoint: LatestCheckpoint
     total_checkpoints: int
-    workflow_started_at: str
-    last_activity_at: str
-    expires_at: str | None
+    workflow_started_at: Moment
+    last_activity_at: Moment
+    expires_at: Moment | None
     source: Literal["hot", "warm", "archive"]
 
 
@@ -118,9 +116,9 @@ class WorkflowSummary(msgspec.Struct):
     etag: str
     total_checkpoints: int
     size_bytes: int
-    started_at: str
-    last_activity_at: str
-    expires_at: str | None
+    started_at: Moment
+    last_activity_at: Moment
+    expires_at: Moment | None
     pinned: bool
     ttl_seconds: int | None
     keep_last: int | None

@@ -14,7 +14,7 @@ from checkpoints import history, reads, store
 from checkpoints.asking import settled
 from checkpoints.content import Step
 from checkpoints.diff import Difference, difference
-from checkpoints.envelope import Changes, NewCheckpoint
+from checkpoints.envelope import NewCheckpoint, WorkflowChanges
 from checkpoints.errors import SaveConflict, WorkflowNotFound
 from checkpoints.ids import WorkflowKey, checkpoint_id, workflow_key
 from checkpoints.models import Erasure, Workflow
@@ -89,7 +89,7 @@ def _colder_head(key: WorkflowKey, head: Head) -> Step:
     return steps[0]
 
 
-async def patch_workflow(key: WorkflowKey, changes: Changes) -> None:
+async def patch_workflow(key: WorkflowKey, changes: WorkflowChanges) -> None:
     def word(value: int | msgspec.UnsetType | None) -> str:
         return "" if value is msgspec.UNSET else "-" if value is None else str(int(value))
 

@@ -46,9 +46,9 @@ class ResumeView(HotAPIView):
     required_scopes = READ
 
     @extend_schema(**schema.RESUME)
-    async def get(self, request: HotRequest, segment: str) -> HttpResponse:
+    async def get(self, request: HotRequest, workflow_id: str) -> HttpResponse:
         """Resume a workflow: its newest checkpoint."""
-        workflow_id = workflow_id_from_path(segment)
+        workflow_id = workflow_id_from_path(workflow_id)
         agent_id = query(request, {"agent_id": agent}).get("agent_id")
         head, step, source = await services.resume_workflow(request.caller.account_id, workflow_id, agent_id)
         return answers.tagged(answers.resumed(workflow_id, head, step, source), step.etag)
@@ -66,9 +66,9 @@ class ReplayView(HotAPIView):
     }
 
     @extend_schema(**schema.REPLAY)
-    async def get(self, request: HotRequest, segment: str) -> HttpResponse:
+    async def get(self, request: HotRequest, workflow_id: str) -> HttpResponse:
         """Replay a workflow: its checkpoints in step order."""
-        workflow_id = workflow_id_from_path(segment)
+        workflow_id = workflow_id_from_path(workflow_id)
         asked = query(request, self.parameters)
         first = asked.get("from_step", 0)
         if "cursor" in asked:
@@ -91,9 +91,9 @@ class DiffView(HotAPIView):
     required_scopes = READ
 
     @extend_schema(**schema.DIFF)
-    async def get(self, request: HotRequest, segment: str) -> HttpResponse:
+    async def get(self, request: HotRequest, workflow_id: str) -> HttpResponse:
         """Compare two steps of a workflow; the two newest unless told otherwise."""
-        workflow_id = workflow_id_from_path(segment)
+        workflow_id = workflow_id_from_path(workflow_id)
         asked = query(request, {"from_step": STEP, "to_step": STEP})
         key = workflow_key(request.caller.account_id, workflow_id)
         changes = await reads.compare_steps(key, asked.get("from_step"), asked.get("to_step"))
@@ -104,10 +104,10 @@ class CheckpointView(HotAPIView):
     required_scopes = READ
 
     @extend_schema(**schema.GET)
-    async def get(self, request: HotRequest, segment: str) -> HttpResponse:
+    async def get(self, request: HotRequest, checkpoint_id: str) -> HttpResponse:
         """Get one checkpoint."""
         query(request, {})
-        workflow_id, number = checkpoint_from_path(segment)
+        workflow_id, number = checkpoint_from_path(checkpoint_id)
         head, step, changes = await reads.get_checkpoint(request.caller.account_id, workflow_id, number)
         if step.etag in _etags(request.META.get("HTTP_IF_NONE_MATCH", "")):
             return HttpResponse(status=304, headers={"ETag": answers.quoted(step.etag)})
@@ -153,23 +153,23 @@ class WorkflowView(HotAPIView):
     required_scopes = {"GET": READ, "PATCH": WRITE, "DELETE": WRITE}
 
     @extend_schema(**schema.SUMMARY)
-    async def get(self, request: HotRequest, segment: str) -> HttpResponse:
+    async def get(self, request: HotRequest, workflow_id: str) -> HttpResponse:
         """One workflow's summary."""
         query(request, {})
-        return await self.summary(request, workflow_id_from_path(segment))
+        return await self.summary(request, workflow_id_from_path(workflow_id))
 
     @extend_schema(**schema.PATCH)
-    async def patch(self, request: HotRequest, segment: str) -> HttpResponse:
+    async def patch(self, request: HotRequest, workflow_id: str) -> HttpResponse:
         """Change how long a workflow lives."""
-        workflow_id = workflow_id_from_path(segment)
+        workflow_id = workflow_id_from_path(workflow_id)
         changes = envelope.parse_changes(request.body)
         await services.patch_workflow(workflow_key(request.caller.account_id, workflow_id), changes)
         return await self.summary(request, workflow_id)
 
     @extend_schema(**schema.ERASE)
-    async def delete(self, request: HotRequest, segment: str) -> HttpResponse:
+    async def delete(self, request: HotRequest, workflow_id: str) -> HttpResponse:
         """Erase a workflow from every tier."""
-        await services.erase_workflow(request.caller.account_id, workflow_id_from_path(segment))
+        await services.erase_workflow(request.caller.account_id, workflow_id_from_path(workflow_id))
         return HttpResponse(status=204)
 
     async def summary(self, request: HotRequest, workflow_id: str) -> HttpResponse:

@@ -175,6 +175,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["snapstate_project.common.openapi.complete"],
     "SERVERS": [{"url": "/"}],
     "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_PATCH": False,
 }
 
 # --- Background work ---

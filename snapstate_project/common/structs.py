@@ -1,33 +1,53 @@
 """msgspec Structs as OpenAPI components: the very types that are encoded are the ones described."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.plumbing import ResolvedComponent
+from msgspec import inspect
 
 
 class StructExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
     target_class = "msgspec.Struct"
     match_subclasses = True
 
-    def get_name(self, auto_schema: Any, direction: Any) -> str:  # noqa: ARG002 (its base names them)
+    def get_name(self, *_: Any) -> str:
         return str(self.target.__name__)
 
-    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ARG002
+    def map_serializer(self, auto_schema: Any, *_: Any) -> dict[str, Any]:
         _, components = msgspec.json.schema_components([self.target], ref_template="#/components/schemas/{name}")
-        own: dict[str, Any] = components.pop(self.target.__name__)
-        for name, schema in components.items():
+        for struct in set(structs_in(inspect.type_info(self.target))) - {self.target}:
             auto_schema.registry.register_on_missing(
-                ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=name, schema=_described(schema))
+                ResolvedComponent(  # type: ignore[no-untyped-call]
+                    name=struct.__name__,
+                    type=ResolvedComponent.SCHEMA,
+                    object=struct,
+                    schema=_readable(components[struct.__name__]),
+                )
             )
-        return _described(own)
+        return _readable(components[self.target.__name__])
 
 
-def _described(schema: dict[str, Any]) -> dict[str, Any]:
-    """Without the defaults and titles that say nothing to a reader."""
+def structs_in(kind: inspect.Type) -> Iterator[type]:
+    """The Structs that a type is made of, itself included."""
+    if isinstance(kind, inspect.StructType):
+        yield kind.cls
+        parts = [field.type for field in kind.fields]
+    elif isinstance(kind, inspect.UnionType):
+        parts = list(kind.types)
+    else:
+        inner = getattr(kind, "type", None) or getattr(kind, "item_type", None)
+        parts = [inner] if isinstance(inner, inspect.Type) else []
+    for part in parts:
+        yield from structs_in(part)
+
+
+def _readable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without the titles and empty defaults that say nothing to a reader."""
     schema.pop("title", None)
     for member in schema.get("properties", {}).values():
-        if isinstance(member, dict) and member.get("default") is None:
-            member.pop("default", None)
+        if member.get("default", ...) is None:
+            del member["default"]
     return schema
