@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -16,7 +17,6 @@ from snapstate_project.events.queue import SHARDS, QueueEntry
 from snapstate_project.events.relay import EventRow, insert_events
 
 SHARD_LOCK = 0x534E4150
-PER_SHARD = 1_000
 BATCH_BYTES = 48 * 1_048_576
 BATCH_ENTRIES = 2_000
 PAUSE_SECONDS = 0.1
@@ -55,11 +55,13 @@ class Intake:
         self.shards: set[int] = set()
         self.behind: dict[int, int] = {}
         self.told_at = 0.0
+        self.busy_shards = 1
+        self.more = False
 
     def cycle(self) -> int:
         """One batch; how many entries it took."""
         self._claim_shards()
-        entries, now = queue.read(sorted(self.shards), PER_SHARD)
+        entries, now = self._read()
         self._note_lag(entries, now)
         chosen = _bounded(entries)
         if chosen:
@@ -69,6 +71,15 @@ class Intake:
             batch.settle()
         self._tell(now)
         return len(chosen)
+
+    def _read(self) -> tuple[list[QueueEntry], int]:
+        """The batch's worth of entries, shared among the shards that had some the last time."""
+        each = max(1, BATCH_ENTRIES // self.busy_shards)
+        entries, now = queue.read(sorted(self.shards), each)
+        counts = Counter(entry.shard for entry in entries)
+        self.busy_shards = max(1, len(counts))
+        self.more = len(entries) > BATCH_ENTRIES or max(counts.values(), default=0) >= each
+        return entries, now
 
     def _claim_shards(self) -> None:
         connection.ensure_connection()
@@ -135,8 +146,8 @@ def run(stop: threading.Event) -> None:
     intake, pause = Intake(), 0.0
     while not stop.wait(pause):
         try:
-            taken = intake.cycle()
-            pause = 0.0 if taken >= BATCH_ENTRIES else PAUSE_SECONDS
+            intake.cycle()
+            pause = 0.0 if intake.more else PAUSE_SECONDS
         except (Error, RedisDown, NotOurs) as error:
             log.warning("intake_interrupted", error=repr(error))
             pause = min(max(2 * pause, PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)

@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 class Command(BaseCommand):
     help = "Take the queue from Redis into Postgres and relay its events to their subscribers, until SIGTERM or SIGINT."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *_args: Any, **_options: Any) -> None:
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
