@@ -32,22 +32,19 @@ async def application(scope: Message, receive: Receive, send: Send) -> None:
 
 async def bounded(scope: Message, receive: Receive, send: Send) -> None:
     """Django's own handler would spool a body of any length to the disk before a view is asked."""
-    taken = 0
+    taken = max((int(value) for name, value in scope["headers"] if name == b"content-length"), default=0)
+    if taken <= settings.MAX_BODY_BYTES:
+        taken = 0
 
-    async def receive_bounded() -> Message:
-        nonlocal taken
-        message = await receive()
-        taken += len(message.get("body", b""))
-        if taken > settings.MAX_BODY_BYTES:
-            raise PayloadTooLarge
-        return message
+        async def receive_bounded() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            return message if taken <= settings.MAX_BODY_BYTES else {"type": "http.disconnect"}
 
-    try:
-        if any(name == b"content-length" and int(v) > settings.MAX_BODY_BYTES for name, v in scope["headers"]):
-            raise PayloadTooLarge
         await stock(scope, receive_bounded, send)  # type: ignore[arg-type]
-    except PayloadTooLarge as error:
-        response = last_answer(error)
+    if taken > settings.MAX_BODY_BYTES:
+        response = last_answer(PayloadTooLarge())
         await answer_and_drain(head_of(response), response.content, receive, send)
 
 

@@ -160,7 +160,8 @@ class LeanHandler:
         """Hot views answer with rendered responses, so Django's hooks around the view are not needed."""
         try:
             match = request.resolver_match = self.matches.get(request.path_info) or self.match(request.path_info)
-            return cast(HttpResponse, await match.func(request, *match.args, **match.kwargs))
+            response = match.func(request, *match.args, **match.kwargs)
+            return response if isinstance(response, HttpResponse) else cast(HttpResponse, await response)
         except Exception as error:  # noqa: BLE001 (Django's own turn into an HTML page must not be reached)
             return error_response(error)
 

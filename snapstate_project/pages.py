@@ -1,6 +1,7 @@
 """What is not the API: the landing page, the OpenAPI document, and the answers to what does not exist."""
 
 import json
+import sys
 from collections.abc import Callable
 from functools import cache, wraps
 from http import HTTPStatus
@@ -12,11 +13,11 @@ from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 
 from snapstate_project.common.errors import (
-    ApiError,
     InternalError,
     MethodNotAllowed,
     NotFound,
     ValidationFailed,
+    as_api_error,
     error_response,
 )
 
@@ -71,20 +72,22 @@ def is_page(request: HttpRequest) -> bool:
     return request.path.startswith("/admin/") and request.path.endswith("/")
 
 
-def failure(request: HttpRequest, error: ApiError) -> HttpResponse:
-    if is_page(request):
-        context = {"status": error.status, "title": HTTPStatus(error.status).phrase, "error": error}
-        return render(request, "error.html", context, status=error.status)
-    return error_response(error, getattr(request, "request_id", ""))
+def failure(request: HttpRequest, error: BaseException) -> HttpResponse:
+    response = error_response(error, getattr(request, "request_id", ""))
+    if not is_page(request):
+        return response
+    shown = as_api_error(error)
+    context = {"status": shown.status, "title": HTTPStatus(shown.status).phrase, "message": shown.message}
+    return render(request, "error.html", context, status=shown.status)
 
 
-def handler400(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001 (Django names it)
-    return failure(request, ValidationFailed())
+def handler400(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return failure(request, exception or ValidationFailed())
 
 
-def handler404(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001 (Django names it)
-    return failure(request, NotFound())
+def handler404(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return failure(request, exception or NotFound())
 
 
 def handler500(request: HttpRequest) -> HttpResponse:
-    return failure(request, InternalError())
+    return failure(request, sys.exception() or InternalError())
