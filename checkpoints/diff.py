@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from checkpoints.json_text import join, same_value
+from checkpoints.json_text import join, same_scalar
 
 MAX_PATHS = 1_000
 MAX_PATH_CHARACTERS = 262_144
@@ -57,7 +57,7 @@ def _walk(before: bytes, after: bytes, path: str, paths: _Paths) -> None:
         _walk_members(before, after, path, paths)
     elif kinds == (b"[", b"["):
         _walk_items(before, after, path, paths)
-    elif b"{" in kinds or b"[" in kinds or not same_value(before, after):
+    elif b"{" in kinds or b"[" in kinds or not same_scalar(before, after):
         paths.note(paths.changed, path)
 
 

@@ -10,6 +10,7 @@ import orjson
 
 MAX_DEPTH = 100
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_NUMBER_STARTS = frozenset(b"-0123456789")
 _PLAIN_KEY = re.compile(r'[^.\[\]"]+')
 
 
@@ -29,7 +30,7 @@ def check(text: bytes, name: str) -> Any:
     except orjson.JSONDecodeError as error:
         readable = text.decode("utf-8", "replace")
         raise BadJSON(path_at(readable, error.pos, name), error.msg) from None
-    if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+    if _deeper_than(value, MAX_DEPTH):
         raise BadJSON(name, f"nested deeper than {MAX_DEPTH} levels")
     return value
 
@@ -76,6 +77,15 @@ def join(part: str | int) -> str:
 def same_value(left: bytes, right: bytes) -> bool:
     """Equal as JSON values: objects by name, numbers by exact decimal value, `true` never equal to `1`."""
     return left == right or _same(_exact(left), _exact(right))
+
+
+def same_scalar(left: bytes, right: bytes) -> bool:
+    """`same_value` for two texts that are neither objects nor arrays, at a tenth of its cost."""
+    if left[:1] == b'"' or right[:1] == b'"':
+        return left[:1] == right[:1] and bool(orjson.loads(left) == orjson.loads(right))
+    if left[0] in _NUMBER_STARTS and right[0] in _NUMBER_STARTS:
+        return Decimal(left.decode()) == Decimal(right.decode())
+    return left == right
 
 
 def _exact(text: bytes) -> Any:
