@@ -22,7 +22,7 @@ check: .venv/.installed-dev ## Lint, format, types, imports, schema, migrations,
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
-	.venv/bin/lint-imports --no-timing
+	.venv/bin/lint-imports --no-logo
 	$(MANAGE) check
 	$(MANAGE) makemigrations --check --dry-run
 	$(SCHEMA) | cmp - docs/openapi.json || { echo "docs/openapi.json is old: run make schema" >&2; exit 1; }
