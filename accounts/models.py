@@ -14,6 +14,7 @@ from django.db.models.functions import Lower
 from accounts.keys import SCOPES
 
 LAST_USED_PRECISION = timedelta(minutes=1)
+PLAN_SHAPE = r"\A[a-z0-9][a-z0-9_-]*\Z"
 
 
 class KeptQuerySet[M: models.Model](models.QuerySet[M]):

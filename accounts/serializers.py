@@ -9,7 +9,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.keys import SCOPES
-from accounts.models import Account
+from accounts.models import PLAN_SHAPE, Account
 from snapstate_project.common.query import moment
 from snapstate_project.common.times import iso
 
@@ -66,7 +66,7 @@ class NewAccountSerializer(Strict):
 
 
 class AccountChangesSerializer(Strict):
-    plan = Text(max_length=40, required=False, validators=[RegexValidator(r"\A[a-z0-9][a-z0-9_-]*\Z")])
+    plan = Text(max_length=40, required=False, validators=[RegexValidator(PLAN_SHAPE)])
     status = serializers.ChoiceField(choices=Account.Status.values, required=False)
     rate_limit_max = WholeNumber(
         min_value=1,

@@ -1,0 +1,198 @@
+"""Accounts and keys as operators see them. Rows are shown, never edited: every change is an action of `services`."""
+
+import secrets
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import AllValuesCheckboxFilter, ChoicesDropdownFilter
+from unfold.decorators import action, display
+from unfold.enums import ActionVariant
+from unfold.views import ChangeList
+
+from accounts import operator_admin, services  # noqa: F401 (registers the operators' pages)
+from accounts.admin_pages import SearchedById, back_to, confirmed, form_page, minute, page
+from accounts.forms import NewAccountForm, NewKeyForm, TermsForm
+from accounts.key_admin import KeyInline
+from accounts.keys import SCOPES
+from accounts.models import Account, ApiKey
+
+TICKET = "accounts.issue_key"
+STATES = {"active": "success", "suspended": "warning", "closed": "danger"}
+SUSPENDING = {
+    "title": "Suspend",
+    "consequence": "All keys of the account are refused (403) within a second. Nothing is lost.",
+    "button": "Suspend",
+    "done": "Suspended",
+}
+REACTIVATING = {
+    "title": "Reactivate",
+    "consequence": "The keys of the account work again.",
+    "button": "Reactivate",
+    "done": "Reactivated",
+}
+
+
+class AccountList(ChangeList):
+    """The rows of a page with their usage: one query for all of them."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = list(self.result_list)
+        services.note_usage(self.result_list)
+
+
+@admin.register(Account)
+class AccountAdmin(SearchedById[Account]):
+    list_display = ("who", "state", "plan", "calls", "keys_in_use", "writes", "created")
+    list_filter = (("status", ChoicesDropdownFilter), ("plan", AllValuesCheckboxFilter))
+    list_filter_submit = True
+    search_fields = ("email", "name")
+    search_help_text = "Email, name or id"
+    fieldsets = (
+        (None, {"fields": ("email", "name", "id", "state", "plan", "calls", "stripe_customer_id")}),
+        ("This month", {"fields": ("usage",)}),
+        ("Times (UTC)", {"fields": ("created", "updated")}),
+    )
+    inlines = (KeyInline,)
+    actions: Any = ("suspend_selected", "reactivate_selected")
+    actions_detail: Any = ("issue_key", "change_terms", "suspend", "reactivate")
+
+    # --- What is shown ---
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return AccountList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
+        keys = ApiKey.objects.in_use(timezone.now()).filter(account=OuterRef("pk")).order_by().values("account")
+        count = keys.annotate(count=Count("pk")).values("count")
+        accounts: QuerySet[Account] = super().get_queryset(request)
+        return accounts.annotate(key_count=Coalesce(Subquery(count), 0))
+
+    @display(description="Account", ordering="email", header=True)
+    def who(self, account: Account) -> list[str]:
+        return [account.email, account.name]
+
+    @display(description="State", ordering="status", label=STATES)
+    def state(self, account: Account) -> str:
+        return account.status
+
+    @display(description="Rate limit", ordering="rate_limit_max")
+    def calls(self, account: Account) -> str:
+        return f"{account.rate_limit:,}" if account.rate_limit_max else f"{account.rate_limit:,} (standard)"
+
+    @display(description="Keys in use")
+    def keys_in_use(self, account: Any) -> int:
+        count: int = account.key_count
+        return count
+
+    @display(description="Writes this month")
+    def writes(self, account: Account) -> str:
+        return f"{account.usage_this_month['checkpoint_writes']:,}"
+
+    @display(description="Usage")
+    def usage(self, account: Account) -> SafeString:
+        services.note_usage([account])
+        shown = [(name.replace("_", " "), f"{number:,}") for name, number in account.usage_this_month.items()]
+        return format_html_join("", '<div><span class="inline-block w-48">{}</span><b>{}</b></div>', shown)
+
+    @display(description="Created", ordering="created_at")
+    def created(self, account: Account) -> str | None:
+        return minute(account.created_at)
+
+    @display(description="Last changed")
+    def updated(self, account: Account) -> str | None:
+        return minute(account.updated_at)
+
+    # --- What may be done ---
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.add_account")
+
+    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return request.user.has_perm("accounts.change_account")
+
+    def has_issue_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return request.user.has_perm("accounts.add_apikey")
+
+    def has_suspend_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return self.has_manage_permission(request) and status_of(object_id) == Account.Status.ACTIVE
+
+    def has_reactivate_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return self.has_manage_permission(request) and status_of(object_id) != Account.Status.ACTIVE
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+
+        def create(form: NewAccountForm) -> HttpResponse:
+            account = services.create_account(**form.cleaned_data)
+            self.log_addition(request, account, "Created.")
+            return redirect(back_to(self, account))
+
+        form = NewAccountForm(request.POST or None)
+        return form_page(self, request, form, create, title="New account", button="Create account")
+
+    @action(description="Issue key", icon="key", permissions=["issue"], variant=ActionVariant.PRIMARY)
+    def issue_key(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        account = get_object_or_404(Account, pk=object_id)
+
+        def issue(form: NewKeyForm) -> HttpResponse:
+            # A secret is shown once: the page loaded again sends the same form, which must not issue a second key.
+            if request.session.get(TICKET) != form.cleaned_data["ticket"]:
+                messages.warning(request, "That form had been used already. Fill in a new one for another key.")
+                return redirect(back_to(self, account))
+            key, secret = services.issue_key(account, **form.wanted)
+            del request.session[TICKET]
+            self.log_change(request, account, f"Issued key {key}.")
+            return page(self, request, "key_issued.html", original=account, key=key, secret=secret, title="Key issued")
+
+        if request.method != "POST":
+            request.session[TICKET] = secrets.token_urlsafe(16)
+        form = NewKeyForm(request.POST or None, initial={"scopes": SCOPES, "ticket": request.session.get(TICKET)})
+        return form_page(self, request, form, issue, original=account, title="Issue key", button="Issue key")
+
+    @action(description="Plan and limit", icon="tune", permissions=["manage"])
+    def change_terms(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        account = get_object_or_404(Account, pk=object_id)
+
+        def change(form: TermsForm) -> HttpResponse:
+            services.update_account(account, **form.cleaned_data)
+            self.log_change(request, account, "Plan: {plan}, rate limit: {rate_limit_max}.".format(**form.cleaned_data))
+            return redirect(back_to(self, account))
+
+        form = TermsForm(request.POST or None, initial={"plan": account.plan, "rate_limit_max": account.rate_limit_max})
+        return form_page(self, request, form, change, original=account, title="Plan and limit", button="Save")
+
+    @action(description="Suspend", icon="pause_circle", permissions=["suspend"], variant=ActionVariant.DANGER)
+    def suspend(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.change_one(request, object_id, services.suspend_account, SUSPENDING)
+
+    @action(description="Reactivate", icon="play_circle", permissions=["reactivate"], variant=ActionVariant.SUCCESS)
+    def reactivate(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.change_one(request, object_id, services.reactivate_account, REACTIVATING)
+
+    def change_one(self, request: HttpRequest, object_id: str, act: Any, words: dict[str, str]) -> HttpResponse:
+        account = get_object_or_404(Account, pk=object_id)
+        return confirmed(self, request, [account], act, back=back_to(self, account), original=account, **words)
+
+    @admin.action(description="Suspend", permissions=["manage"])
+    def suspend_selected(self, request: HttpRequest, queryset: QuerySet[Account]) -> HttpResponse:
+        chosen = list(queryset.filter(status=Account.Status.ACTIVE))
+        return confirmed(self, request, chosen, services.suspend_account, back=back_to(self), **SUSPENDING)
+
+    @admin.action(description="Reactivate", permissions=["manage"])
+    def reactivate_selected(self, request: HttpRequest, queryset: QuerySet[Account]) -> HttpResponse:
+        chosen = list(queryset.exclude(status=Account.Status.ACTIVE))
+        return confirmed(self, request, chosen, services.reactivate_account, back=back_to(self), **REACTIVATING)
+
+
+def status_of(account_id: Any) -> str | None:
+    return Account.objects.filter(pk=account_id).values_list("status", flat=True).first()

@@ -1,0 +1,90 @@
+"""Pages of the admin that change something: asked by GET, done by POST through a service, and noted in the history."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db.models import Model
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from unfold.admin import ModelAdmin
+
+from snapstate_project.common.admin import ReadOnlyAdmin
+from snapstate_project.common.errors import ApiError
+
+
+class SearchedById[Row: Model](ReadOnlyAdmin[Row]):
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+        try:
+            return queryset.filter(pk=UUID(search_term.strip())), False
+        except ValueError:
+            return super().get_search_results(request, queryset, search_term)
+
+
+def minute(moment: datetime | None) -> str | None:
+    """UTC."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}" if moment else None
+
+
+def page(admin: ModelAdmin, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
+    request.current_app = admin.admin_site.name
+    context = {**admin.admin_site.each_context(request), "opts": admin.opts, **context}
+    return TemplateResponse(request, f"admin/accounts/{template}", context, headers={"Cache-Control": "no-store"})
+
+
+def form_page(
+    admin: ModelAdmin,
+    request: HttpRequest,
+    form: Form,
+    act: Callable[[Any], HttpResponse],
+    *,
+    original: Model | None = None,
+    **context: Any,
+) -> HttpResponse:
+    """The form until it is filled in well and `act` has done with it; what the service refuses is said above it."""
+    if request.method == "POST" and form.is_valid():
+        try:
+            return act(form)
+        except ApiError as refusal:
+            form.add_error(None, refusal.message)
+    return page(admin, request, "form.html", form=form, original=original, back=back_to(admin, original), **context)
+
+
+def confirmed(
+    admin: ModelAdmin,
+    request: HttpRequest,
+    chosen: Sequence[Model],
+    act: Callable[[Any], object],
+    *,
+    done: str,
+    back: str,
+    **context: Any,
+) -> HttpResponse:
+    """Acts on what was chosen, after a yes; stops at the first refusal and says how far it came."""
+    if request.POST.get("confirmed") != "yes":
+        hidden = [(ACTION_CHECKBOX_NAME, str(each.pk)) for each in chosen]
+        hidden.append(("action", request.POST.get("action", "")))
+        return page(admin, request, "confirm.html", chosen=chosen, hidden=hidden, back=back, **context)
+    count = 0
+    try:
+        for each in chosen:
+            act(each)
+            admin.log_change(request, each, f"{done}.")
+            count += 1
+    except ApiError as refusal:
+        messages.error(request, f"{refusal.message} ({count} of {len(chosen)} done)")
+    if count:
+        messages.success(request, f"{done}: {count} of {len(chosen)}" if len(chosen) > 1 else f"{done}: {chosen[0]}")
+    return redirect(back)
+
+
+def back_to(admin: ModelAdmin, row: Model | None = None) -> str:
+    """The row's page, or the list."""
+    name = f"admin:{admin.opts.app_label}_{admin.opts.model_name}"
+    return reverse(f"{name}_change", args=[row.pk]) if row else reverse(f"{name}_changelist")

@@ -1,0 +1,81 @@
+"""What operators fill in on the admin's own pages; the services decide, these only ask."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.core.validators import RegexValidator
+from django.utils import timezone
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminEmailInputWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from accounts.keys import SCOPES
+from accounts.models import PLAN_SHAPE, Account
+
+EXPIRIES = {"": "Never", "1": "In a day", "7": "In 7 days", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
+
+
+class ScopesField(forms.MultipleChoiceField):
+    def __init__(self) -> None:
+        super().__init__(
+            choices=[(scope, scope) for scope in SCOPES],
+            widget=UnfoldAdminCheckboxSelectMultipleWidget,
+            required=False,
+            help_text="A key without any may only ask for its usage.",
+        )
+
+
+class NewAccountForm(forms.Form):
+    email = forms.EmailField(max_length=254, widget=UnfoldAdminEmailInputWidget)
+    name = forms.CharField(max_length=200, required=False, widget=UnfoldAdminTextInputWidget)
+
+    def clean_email(self) -> str:
+        email: str = self.cleaned_data["email"].lower()
+        if Account.objects.filter(email=email).exists():
+            raise forms.ValidationError("Another account has this email address.")
+        return email
+
+
+class NewKeyForm(forms.Form):
+    label = forms.CharField(
+        max_length=100, required=False, widget=UnfoldAdminTextInputWidget, help_text="What the key is for."
+    )
+    scopes = ScopesField()
+    expires = forms.ChoiceField(choices=list(EXPIRIES.items()), required=False, widget=UnfoldAdminSelectWidget)
+    ticket = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """As services.issue_key takes it."""
+        return {
+            "label": self.cleaned_data["label"],
+            "scopes": self.cleaned_data["scopes"],
+            "expires_at": expiry(self.cleaned_data["expires"]),
+        }
+
+
+class TermsForm(forms.Form):
+    plan = forms.CharField(
+        max_length=40, widget=UnfoldAdminTextInputWidget, validators=[RegexValidator(PLAN_SHAPE, "Like free or pro.")]
+    )
+    rate_limit_max = forms.IntegerField(
+        label="Rate limit",
+        min_value=1,
+        max_value=1_000_000_000,
+        required=False,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="Calls per key and window; empty: the standard limit.",
+    )
+
+
+class ScopesForm(forms.Form):
+    scopes = ScopesField()
+
+
+def expiry(days: str) -> datetime | None:
+    return timezone.now() + timedelta(days=int(days)) if days else None

@@ -1,0 +1,140 @@
+"""Keys as operators see them: in a list of all, and on their account's page."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.admin import TabularInline
+from unfold.contrib.filters.admin import DropdownFilter
+from unfold.decorators import action, display
+from unfold.enums import ActionVariant
+
+from accounts import services
+from accounts.admin_pages import SearchedById, back_to, confirmed, form_page, minute
+from accounts.forms import ScopesForm
+from accounts.keys import SCOPES
+from accounts.models import ApiKey
+from snapstate_project.common.admin import account_link
+
+REVOKING = {
+    "title": "Revoke",
+    "consequence": "Whoever uses the key is refused (401) within a second. This cannot be undone.",
+    "button": "Revoke",
+    "done": "Revoked",
+}
+
+
+class KeyColumns:
+    @display(description="Key", ordering="prefix")
+    def key(self, key: ApiKey) -> SafeString:
+        return format_html('<code class="whitespace-nowrap">{}</code>', key)
+
+    @display(description="State", label={"in use": "success", "revoked": "danger", "expired": "warning"})
+    def state(self, key: ApiKey) -> str:
+        if key.revoked_at:
+            return "revoked"
+        return "in use" if key.is_in_use(timezone.now()) else "expired"
+
+    @display(description="May")
+    def may(self, key: ApiKey) -> str:
+        return "everything" if set(key.scopes) == set(SCOPES) else ", ".join(key.scopes) or "nothing"
+
+    @display(description="Last used", ordering="last_used_at")
+    def last_used(self, key: ApiKey) -> str | None:
+        return minute(key.last_used_at)
+
+    @display(description="Expires", ordering="expires_at")
+    def expires(self, key: ApiKey) -> str | None:
+        return minute(key.expires_at)
+
+    @display(description="Created", ordering="created_at")
+    def created(self, key: ApiKey) -> str | None:
+        return minute(key.created_at)
+
+
+class KeyInline(KeyColumns, TabularInline):  # type: ignore[misc]  # unfold's own mixins disagree
+    model = ApiKey
+    verbose_name_plural = "Keys"
+    fields = readonly_fields = ("key", "label", "state", "may", "last_used", "expires", "created")
+    extra = max_num = 0
+    can_delete = False
+    show_change_link = True
+
+    def has_add_permission(self, *_: Any, **__: Any) -> bool:
+        return False
+
+    def has_change_permission(self, *_: Any, **__: Any) -> bool:
+        return False
+
+
+class StateFilter(DropdownFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, *_: Any) -> list[tuple[str, str]]:
+        return [("in_use", "In use"), ("expired", "Expired"), ("revoked", "Revoked")]
+
+    def queryset(self, _: HttpRequest, queryset: QuerySet[ApiKey]) -> QuerySet[ApiKey]:
+        now = timezone.now()
+        states = {
+            "in_use": Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=now)),
+            "expired": Q(revoked_at=None, expires_at__lte=now),
+            "revoked": Q(revoked_at__isnull=False),
+        }
+        return queryset.filter(states.get(self.value() or "", Q()))
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(KeyColumns, SearchedById[ApiKey]):
+    list_display = ("key", "state", "label", "owner", "may", "last_used", "expires", "created")
+    list_filter = (StateFilter,)
+    list_filter_submit = True
+    list_select_related = ("account",)
+    search_fields = ("prefix__startswith", "label", "account__email")
+    search_help_text = "First characters, label, account's email, or id"
+    fields = readonly_fields = (
+        *("key", "id", "owner", "state", "label", "may"),
+        *("last_used", "expires", "revoked", "created"),
+    )
+    actions: Any = ("revoke_selected",)
+    actions_detail: Any = ("change_scopes", "revoke")
+
+    @display(description="Account", ordering="account__email")
+    def owner(self, key: ApiKey) -> SafeString | str:
+        return account_link(key.account_id, key.account)
+
+    @display(description="Revoked")
+    def revoked(self, key: ApiKey) -> str | None:
+        return minute(key.revoked_at)
+
+    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        """Of one key: while there is something to manage."""
+        may = request.user.has_perm("accounts.change_apikey")
+        return may and not (object_id and ApiKey.objects.filter(pk=object_id, revoked_at__isnull=False).exists())
+
+    @admin.action(description="Revoke", permissions=["manage"])
+    def revoke_selected(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse:
+        chosen = list(queryset.filter(revoked_at=None))
+        return confirmed(self, request, chosen, services.revoke_key, back=back_to(self), **REVOKING)
+
+    @action(description="Revoke", icon="block", permissions=["manage"], variant=ActionVariant.DANGER)
+    def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        key = get_object_or_404(ApiKey, pk=object_id)
+        return confirmed(self, request, [key], services.revoke_key, back=back_to(self, key), original=key, **REVOKING)
+
+    @action(description="Change scopes", icon="rule", permissions=["manage"])
+    def change_scopes(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        key = get_object_or_404(ApiKey, pk=object_id)
+
+        def change(form: ScopesForm) -> HttpResponse:
+            scopes = services.change_scopes(key, form.cleaned_data["scopes"]).scopes
+            self.log_change(request, key, f"Scopes: {', '.join(scopes) or 'none'}.")
+            return redirect(back_to(self, key))
+
+        form = ScopesForm(request.POST or None, initial={"scopes": key.scopes})
+        return form_page(self, request, form, change, original=key, title="Change scopes", button="Save")
