@@ -73,7 +73,7 @@ async def measure_lag() -> float | None:
 def select_one() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-        return cursor.fetchone() == (1,)
+        return bool(cursor.fetchone() == (1,))
 
 
 redis = Probe(redis_answers, otherwise=False)

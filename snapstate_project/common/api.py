@@ -13,7 +13,6 @@ import msgspec
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from rest_framework.parsers import JSONParser
-from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -90,13 +89,13 @@ class HotAPIView(APIView):
     reads_query: ClassVar[frozenset[str]] = frozenset({"GET", "HEAD"})
 
     ready_authenticators: ClassVar[tuple[Any, ...]] = ()
-    ready_permissions: ClassVar[tuple[BasePermission, ...]] = ()
+    ready_permissions: ClassVar[tuple[Any, ...]] = ()
     ready_throttles: ClassVar[tuple[Any, ...]] = ()
     handlers: ClassVar[dict[str, Callable[..., Any]]] = {}
     allow: ClassVar[str] = ""
 
     @classmethod
-    def as_view(cls, **initkwargs: Any) -> Callable[..., Any]:
+    def as_view(cls, **initkwargs: Any) -> Any:
         """Everything that does not differ between two requests is made here, once."""
         cls.ready_authenticators = tuple(each() for each in cls.authentication_classes)
         cls.ready_permissions = tuple(each() for each in cls.permission_classes)
@@ -110,7 +109,7 @@ class HotAPIView(APIView):
     def view_function(cls, initkwargs: dict[str, Any]) -> Any:
         """What DRF's own would be, without its three wrappers; Django and drf-spectacular read the attributes."""
 
-        def view(request: HttpRequest, *args: Any, **kwargs: Any) -> Awaitable[HttpResponse]:
+        def view(request: Any, *args: Any, **kwargs: Any) -> Awaitable[HttpResponse]:
             self = cls(**initkwargs)
             self.request, self.args, self.kwargs = request, args, kwargs
             return self.dispatch(request, *args, **kwargs)

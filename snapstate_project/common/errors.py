@@ -1,6 +1,7 @@
 """Every failure the API answers with is an `ApiError`, and `error_response` is the only place that shapes one."""
 
 import logging
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NotRequired, TypedDict
 
@@ -197,7 +198,7 @@ def as_api_error(exc: BaseException) -> ApiError:
     if isinstance(exc, drf.MethodNotAllowed):
         return MethodNotAllowed()
     if isinstance(exc, drf.Throttled):
-        return RateLimited(retry_after=int(-(-(exc.wait or 1) // 1)))
+        return RateLimited(retry_after=math.ceil(getattr(exc, "wait", None) or 1))
     if isinstance(exc, django_exceptions.SuspiciousOperation | django_exceptions.BadRequest):
         return ValidationFailed()
     return next((ours() for theirs, ours in SAME_AS if isinstance(exc, theirs)), InternalError())

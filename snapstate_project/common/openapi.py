@@ -92,7 +92,7 @@ class OperatorScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped
 class Operation(AutoSchema):
     """An operation that says which scope it needs."""
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]  # the stubs describe DRF's own
         said = super().get_description() or ""
         needed = getattr(self.view, "required_scopes", "")
         scope = needed if isinstance(needed, str) else needed.get(self.method, "")

@@ -25,7 +25,7 @@ async def in_thread[**P, T](fn: Callable[P, T], *args: P.args, **kwargs: P.kwarg
     """
     if len(running) >= WAITING_AT_MOST:
         raise PostgresDown("Too many requests are waiting for Postgres: try again in a moment.")
-    future = pool.submit(partial(copy_context().run, with_connections, fn, *args, **kwargs))
+    future = pool.submit(copy_context().run, with_connections, partial(fn, *args, **kwargs))
     running.add(future)
     future.add_done_callback(running.discard)
     try:
@@ -39,9 +39,9 @@ async def in_thread[**P, T](fn: Callable[P, T], *args: P.args, **kwargs: P.kwarg
         raise PostgresDown from error
 
 
-def with_connections[**P, T](fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+def with_connections[T](work: Callable[[], T]) -> T:
     close_old_connections()
     try:
-        return fn(*args, **kwargs)
+        return work()
     finally:
         close_old_connections()

@@ -93,7 +93,7 @@ def test_what_libraries_raise_has_a_code_of_ours():
 
 def test_nested_validation_errors_become_paths():
     error = as_api_error(drf.ValidationError({"a": {"b": ["wrong"]}, "c": [{}, {"d": ["bad", "worse"]}]}))
-    assert [(d["path"], d["message"]) for d in error.details] == [
+    assert [(d["path"], d["message"]) for d in error.details or []] == [
         ("a.b", "wrong"),
         ("c[1].d", "bad"),
         ("c[1].d", "worse"),
