@@ -32,7 +32,7 @@ schema: .venv/.installed-dev ## Write docs/openapi.json from the code
 	$(SCHEMA) > docs/openapi.json
 
 bench: .venv/.installed-dev ## Measure on servers of its own; prints a table, writes bench.json
-	@exec $(RUN) -m bench
+	@exec $(RUN) -m snapstate_project.dev.bench
 
 docs: .venv/.installed-dev ## Check that what the documents say is so
 	@exec $(RUN) -m pytest -q tests/house

@@ -6,6 +6,8 @@ from typing import Any
 
 from uvicorn_worker import UvicornWorker
 
+from snapstate_project.settings import env, env_int  # and with it what `.env` says
+
 
 class Worker(UvicornWorker):
     CONFIG_KWARGS: dict[str, Any] = {
@@ -30,8 +32,8 @@ def post_worker_init(_worker: Worker) -> None:
     gc.freeze()
 
 
-bind = f"{os.environ.get('HOST') or '127.0.0.1'}:{os.environ.get('PORT') or '8000'}"
-workers = int(os.environ.get("WEB_CONCURRENCY") or cores())
+bind = f"{env('HOST', '127.0.0.1')}:{env_int('PORT', 8000)}"
+workers = env_int("WEB_CONCURRENCY", cores())
 worker_class = "snapstate_project.gunicorn.Worker"
 backlog = 2048
 graceful_timeout = 10
