@@ -1,6 +1,7 @@
 """Times leave as ISO-8601 in UTC with milliseconds and `Z`."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
 def iso(moment: int | datetime) -> str:
@@ -8,4 +9,10 @@ def iso(moment: int | datetime) -> str:
     if isinstance(moment, datetime):
         return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
     seconds, milliseconds = divmod(moment, 1000)
-    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{milliseconds:03d}Z"
+    return f"{to_the_second(seconds)}.{milliseconds:03d}Z"
+
+
+@lru_cache(maxsize=4096)
+def to_the_second(seconds: int) -> str:
+    """Kept, for most times in an answer are of a second just seen."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
