@@ -1,15 +1,13 @@
 """The ASGI application: the lean handler for the hot routes, Django's own for all the rest."""
 
 import os
-from contextlib import suppress
 
 import django
 from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
 
 from snapstate_project import checks, shutdown
-from snapstate_project.common.errors import PayloadTooLarge, RedisDown
-from snapstate_project.common.redis import link
+from snapstate_project.common.errors import PayloadTooLarge
 from snapstate_project.lean import LeanHandler, Message, Receive, Send, answer_and_drain, head_of, last_answer
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "snapstate_project.settings")
@@ -51,9 +49,6 @@ async def bounded(scope: Message, receive: Receive, send: Send) -> None:
 async def lifespan(receive: Receive, send: Send) -> None:
     await receive()
     shutdown.watch_for_shutdown()
-    with suppress(RedisDown):
-        await link().connected()
     await send({"type": "lifespan.startup.complete"})
     await receive()
-    await link().close()
     await send({"type": "lifespan.shutdown.complete"})
