@@ -29,7 +29,7 @@ check: .venv/.installed-dev ## Lint, format, types, imports, schema, migrations,
 	$(RUN) -m snapstate_project.dev.check_containers
 
 schema: .venv/.installed-dev ## Write docs/openapi.json from the code
-	$(SCHEMA) > docs/openapi.json
+	$(SCHEMA) --file docs/openapi.json
 
 bench: .venv/.installed-dev ## Measure on servers of its own; prints a table, writes bench.json
 	@exec $(RUN) -m snapstate_project.dev.bench

@@ -60,7 +60,7 @@ def test_the_key_may_call_ten_thousand_times_a_minute(running):
 def test_the_operator_signs_in_with_what_the_screen_says(running):
     with httpx.Client(base_url=str(running.dev_env["SNAPSTATE_API_URL"])) as browser:
         page = browser.get("/admin/login/")
-        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)[1]
+        [token] = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
         form = {
             "username": running.dev_env["OPERATOR_EMAIL"],
             "password": running.dev_env["OPERATOR_PASSWORD"],
