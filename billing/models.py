@@ -74,8 +74,8 @@ class UsageRecord(Usage):
 
     class Meta:
         default_permissions = ("view",)
-        verbose_name = "monthly usage"
-        verbose_name_plural = "monthly usage"
+        verbose_name = "month of usage"
+        verbose_name_plural = "usage by month"
         constraints = (models.UniqueConstraint(fields=["account", "month"], name="one_record_a_month"),)
         indexes = (models.Index(fields=["-month", "-id"], name="usage_by_month"),)
 
@@ -90,8 +90,8 @@ class UsageDay(Usage):
 
     class Meta:
         default_permissions = ("view",)
-        verbose_name = "daily usage"
-        verbose_name_plural = "daily usage"
+        verbose_name = "day of usage"
+        verbose_name_plural = "usage by day"
         constraints = (models.UniqueConstraint(fields=["account", "day"], name="one_record_a_day"),)
         indexes = (models.Index(fields=["-day", "-id"], name="usage_by_day"),)
 

@@ -32,8 +32,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "verbose_name": "daily usage",
-                "verbose_name_plural": "daily usage",
+                "verbose_name": "day of usage",
+                "verbose_name_plural": "usage by day",
                 "default_permissions": ("view",),
                 "indexes": [models.Index(fields=["-day", "-id"], name="usage_by_day")],
                 "constraints": [models.UniqueConstraint(fields=("account", "day"), name="one_record_a_day")],
@@ -59,8 +59,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "verbose_name": "monthly usage",
-                "verbose_name_plural": "monthly usage",
+                "verbose_name": "month of usage",
+                "verbose_name_plural": "usage by month",
                 "default_permissions": ("view",),
                 "indexes": [models.Index(fields=["-month", "-id"], name="usage_by_month")],
                 "constraints": [models.UniqueConstraint(fields=("account", "month"), name="one_record_a_month")],

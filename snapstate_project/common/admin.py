@@ -15,11 +15,15 @@ from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 
 DEEPEST_PAGE = 200
-LINK = '<a href="{}" class="text-primary-600 dark:text-primary-500 hover:underline">{}</a>'
+WRAPPED = '<span style="overflow-wrap: anywhere">{}</span>'
+LINK = '<a href="{}" class="whitespace-nowrap text-primary-600 dark:text-primary-500">{}</a>'
 
 
-class UncountedPaginator(Paginator):  # type: ignore[type-arg]  # generic only in the stubs
-    """Knows of the page it is asked for and whether another follows; beyond the deepest page, search or filter."""
+class InfinitePaginator(Paginator):  # type: ignore[type-arg]  # generic only in the stubs
+    """Knows of the page it is asked for and whether another follows; beyond the deepest page, search or filter.
+
+    By the name of its class Unfold's header knows that there is no number of results to show.
+    """
 
     template_name = "admin/uncounted_pagination.html"
 
@@ -53,7 +57,7 @@ class ReadOnlyAdmin[Row: Model](ModelAdmin):
 
     def get_paginator(self, request: HttpRequest, queryset: "QuerySet[Row]", per_page: int, *_: Any, **__: Any) -> Any:
         page = request.GET.get("p", "1")
-        return UncountedPaginator(queryset, per_page, page=int(page) if page.isascii() and page.isdigit() else 1)
+        return InfinitePaginator(queryset, per_page, page=int(page) if page.isascii() and page.isdigit() else 1)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -132,6 +132,7 @@ def relay_once(name: str, *, limit: int = BATCH) -> int:
     0: nothing to do, or another relay holds the cursor, or the next event makes the subscriber fail.
     """
     subscriber = subscribers[name]
+    SubscriberCursor.objects.get_or_create(name=name)  # committed by itself: a failure at the first event keeps it
     try:
         return _pass(subscriber, limit)
     except EventRefused as refused:
@@ -156,7 +157,7 @@ def _pass(subscriber: Subscriber, limit: int) -> int:
     """One transaction: lock the cursor, read, hand over, move the cursor."""
     with transaction.atomic():
         _limit_waiting()
-        cursor = _lock_cursor(subscriber.name)
+        cursor = SubscriberCursor.objects.select_for_update(skip_locked=True).filter(name=subscriber.name).first()
         if cursor is None:
             return 0
         after = Event.objects.filter(id__gt=cursor.position)
@@ -186,15 +187,6 @@ def _limit_waiting() -> None:
             "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)",
             [TIMEOUT, TIMEOUT],
         )
-
-
-def _lock_cursor(name: str) -> SubscriberCursor | None:
-    """The cursor, locked until the transaction ends; None while another relay has it."""
-    cursor = SubscriberCursor.objects.select_for_update(skip_locked=True).filter(name=name).first()
-    if cursor is None:
-        made, created = SubscriberCursor.objects.get_or_create(name=name)
-        cursor = made if created else None
-    return cursor
 
 
 def _hand_over(subscriber: Subscriber, events: list[Event]) -> None:

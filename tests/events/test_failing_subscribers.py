@@ -52,6 +52,13 @@ def test_what_was_raised_is_kept_for_operators_and_counted(picky):
     assert (cursor.failures, cursor.failing_since) == (2, since)
 
 
+def test_a_failure_at_the_very_first_event_is_kept_too(picky):
+    picky.refuses = set(Event.objects.values_list("id", flat=True)) | set(happen(1))
+    cursor_of(picky.name).delete()
+    relay.relay_once(picky.name)
+    assert cursor_of(picky.name).failing_event_id in picky.refuses
+
+
 def test_a_subscriber_that_recovers_goes_on_by_itself(picky):
     ids = happen(3)
     picky.refuses = {ids[0]}

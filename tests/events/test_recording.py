@@ -55,12 +55,11 @@ def test_a_raw_psycopg_cursor_does_as_well(sql):
     assert Event.objects.get(account_id=account_id).at == AT
 
 
-def test_users_text_survives_in_the_data_of_an_event():
-    account_id = uuid.uuid4()
+def test_users_text_survives_in_the_data_of_an_event(account):
     body = catalogue.WorkflowResumed(digest="d" * 32, generation=1, workflow_id=NASTY, agent_id=NASTY)
     with transaction.atomic():
-        relay.record_event("workflow.resumed", account_id, body)
-    assert Event.objects.get(account_id=account_id).body == body
+        relay.record_event("workflow.resumed", account.id, body)
+    assert Event.objects.get(account_id=account.id).body == body
 
 
 def test_an_event_is_recorded_in_the_transaction_of_its_cause_only():
