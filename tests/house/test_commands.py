@@ -36,7 +36,7 @@ def test_an_empty_database_is_migrated():
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("ADMIN_SECRET", "short", "ADMIN_SECRET must be a secret of your own"),
+        ("ADMIN_SECRET", "insecure-admin-secret", "ADMIN_SECRET must be a secret of your own"),
         ("PORT", "http", "PORT must be a whole number"),
         ("DEBUG", "perhaps", "DEBUG must be true or false"),
         ("DATABASE_URL", "mysql://here", "DATABASE_URL must look like postgresql://"),
