@@ -8,17 +8,19 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 
+SHORTEST_SECRET = 8
+
 
 def weak_secrets() -> list[str]:
-    """The names of secrets that nobody has set; in development they need not be."""
+    """The names of secrets that nobody has set, or that are none; in development they need not be."""
     if settings.DEBUG:
         return []
     secrets = {"DJANGO_SECRET_KEY": settings.SECRET_KEY, "ADMIN_SECRET": settings.ADMIN_SECRET}
-    return [name for name, value in secrets.items() if value.startswith("insecure-")]
+    return [name for name, value in secrets.items() if value.startswith("insecure-") or len(value) < SHORTEST_SECRET]
 
 
 def sentence(name: str) -> str:
-    return f"{name} must be a secret of your own while DEBUG is off"
+    return f"{name} must be a secret of your own, of at least {SHORTEST_SECRET} characters, while DEBUG is off"
 
 
 @register()

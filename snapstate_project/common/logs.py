@@ -24,7 +24,23 @@ def configure(options: Mapping[str, Any]) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    formatter = {
+    handler = {"class": "logging.StreamHandler", "formatter": "ours"}
+    # Every 4xx would be a line of django.request; failures of ours are logged where they are shaped.
+    levels = {"django.request": "CRITICAL", "django.security": "ERROR", "httpx": "ERROR"}
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "formatters": {"ours": formatter(options)},
+            "handlers": {"ours": handler},
+            "root": {"handlers": ["ours"], "level": options["level"]},
+            "loggers": {name: {"level": level} for name, level in levels.items()},
+        }
+    )
+
+
+def formatter(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {
         "()": structlog.stdlib.ProcessorFormatter,
         "foreign_pre_chain": shared(),
         "processors": [
@@ -34,18 +50,6 @@ def configure(options: Mapping[str, Any]) -> None:
             structlog.processors.JSONRenderer() if options["json"] else structlog.dev.ConsoleRenderer(),
         ],
     }
-    quiet = {"level": "ERROR"}
-    logging.config.dictConfig(
-        {
-            "version": 1,
-            "disable_existing_loggers": False,
-            "formatters": {"ours": formatter},
-            "handlers": {"ours": {"class": "logging.StreamHandler", "formatter": "ours"}},
-            "root": {"handlers": ["ours"], "level": options["level"]},
-            # Every 4xx would be a line; failures of ours are logged where they are shaped.
-            "loggers": {"django.request": {"level": "CRITICAL"}, "django.security": quiet, "httpx": quiet},
-        }
-    )
 
 
 def shared() -> list[Processor]:

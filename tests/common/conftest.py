@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from snapstate_project.common.link import Link
+from snapstate_project.common.link import Link, Script
 from snapstate_project.dev.valkey import Valkey
 
 type Scenario = Callable[[Link], Awaitable[Any]]
@@ -36,3 +36,10 @@ def linked(server: Valkey) -> Callable[..., Any]:
         return asyncio.run(on_a_loop())
 
     return run
+
+
+@pytest.fixture
+def echo(tmp_path: Path) -> Script:
+    source = tmp_path / "echo.lua"
+    source.write_text("#!lua flags=no-writes\nreturn {KEYS[1], ARGV[1], ARGV[2]}")
+    return Script(source)

@@ -4,23 +4,11 @@ import asyncio
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
-import redis as redis_py
-from django.test import override_settings
 
-from snapstate_project.common import redis as common_redis
 from snapstate_project.common.errors import RedisDown
-from snapstate_project.common.link import Script
 from snapstate_project.common.wire import RedisError, reply_error
-
-
-@pytest.fixture
-def echo(tmp_path: Path) -> Script:
-    source = tmp_path / "echo.lua"
-    source.write_text("#!lua flags=no-writes\nreturn {KEYS[1], ARGV[1], ARGV[2]}")
-    return Script(source)
 
 
 async def until_back(link) -> float:
@@ -242,42 +230,3 @@ def test_the_link_names_itself_and_uses_the_database_of_its_url(linked, server):
     said = linked(scenario, url=server.url.removesuffix("/0") + "/3").decode()
     assert f"name=snapstate:{os.getpid()} " in said
     assert " db=3 " in said
-
-
-def test_a_link_ends_with_its_loop(settings_redis, server):
-    async def scenario():
-        assert common_redis.link() is common_redis.link()
-        return await common_redis.link().execute("CLIENT", "ID")
-
-    first, second = asyncio.run(scenario()), asyncio.run(scenario())
-    assert first != second
-    with redis_py.Redis.from_url(server.url) as client:
-        assert len(client.client_list()) == 1
-
-
-def test_in_threads_scripts_get_the_run_id_of_each_new_server(settings_redis, server, echo):
-    before = common_redis.run_script(echo, ["key"], ["arg"])
-    server.kill()
-    server.start()
-    after = common_redis.run_script(echo, ["key"], ["arg"])
-    assert before[0::2] == after[0::2] == [b"key", b"arg"]
-    assert before[1] != after[1] == common_redis.run_id_now()
-
-
-def test_in_threads_an_outage_is_redis_down_at_once(settings_redis, server, echo):
-    common_redis.run_script(echo, ["key"], ["arg"])
-    server.stop()
-    began = time.monotonic()
-    with pytest.raises(RedisDown):
-        common_redis.run_script(echo, ["key"], ["arg"])
-    assert time.monotonic() - began < 1
-
-
-@pytest.fixture
-def settings_redis(server):
-    """Everything that reads REDIS_URL, pointed at this test's server."""
-    common_redis.client.cache_clear()
-    with override_settings(REDIS_URL=server.url):
-        yield
-        common_redis.client().close()
-    common_redis.client.cache_clear()

@@ -1,0 +1,59 @@
+"""/openapi.json is valid, and complete: every operation tells its errors and its headers."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+from django.conf import settings
+from openapi_spec_validator import validate
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.fixture(scope="module")
+def document(base_url):
+    return httpx.get(f"{base_url}/openapi.json", trust_env=False).json()
+
+
+def operations(document):
+    return [
+        (path, method, operation)
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if method in METHODS
+    ]
+
+
+def test_it_is_valid_openapi_3_1(document):
+    assert document["openapi"].startswith("3.1")
+    validate(document)
+
+
+def test_it_is_the_one_that_is_committed(document):
+    assert json.loads((Path(settings.BASE_DIR) / "docs/openapi.json").read_text()) == document
+
+
+def test_every_answer_has_a_request_id_and_every_error_the_one_shape(document):
+    for path, method, operation in operations(document):
+        assert {"400", "405", "500"} <= set(operation["responses"]), (path, method)
+        for code, response in operation["responses"].items():
+            assert "X-Request-Id" in response["headers"], (path, method, code)
+            if code in ("400", "401", "403", "405", "413", "415", "429", "500"):
+                assert response["content"]["application/json"]["schema"]["$ref"].endswith("/Error")
+
+
+def test_whoever_needs_a_key_can_be_refused_one(document):
+    for path, method, operation in operations(document):
+        if operation.get("security"):
+            assert {"401", "403"} <= set(operation["responses"]), (path, method)
+    schemes = {
+        name for _, _, operation in operations(document) for each in operation.get("security", []) for name in each
+    }
+    assert schemes == {"apiKey", "operator"}
+
+
+def test_every_route_that_answers_is_described(document):
+    expected = {"/checkpoints", "/workflows", "/usage", "/health", "/ready", "/admin/accounts"}
+    assert expected <= set(document["paths"])
+    assert document["paths"]["/checkpoints"]["post"]["responses"]["409"]
