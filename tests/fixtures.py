@@ -112,7 +112,7 @@ def admin_client() -> Client:
     """A browser's session of an operator who may do everything."""
     name = f"operator-{uuid.uuid4().hex[:12]}"
     user = get_user_model().objects.create_superuser(username=name, email=f"{name}@example.com")
-    client = Client()
+    client = Client(SERVER_NAME="localhost")
     client.force_login(user)
     return client
 
