@@ -18,7 +18,7 @@ from unfold.enums import ActionVariant
 from unfold.views import ChangeList
 
 from accounts import operator_admin, services  # noqa: F401 (registers the operators' pages)
-from accounts.admin_pages import SearchedById, back_to, confirmed, form_page, minute, page
+from accounts.admin_pages import RowsByPage, back_to, badge, confirmed, form_page, minute, page
 from accounts.forms import NewAccountForm, NewKeyForm, TermsForm
 from accounts.key_admin import KeyInline
 from accounts.keys import SCOPES
@@ -31,6 +31,7 @@ SUSPENDING = {
     "consequence": "All keys of the account are refused (403) within a second. Nothing is lost.",
     "button": "Suspend",
     "done": "Suspended",
+    "variant": "danger",
 }
 REACTIVATING = {
     "title": "Reactivate",
@@ -50,7 +51,7 @@ class AccountList(ChangeList):
 
 
 @admin.register(Account)
-class AccountAdmin(SearchedById[Account]):
+class AccountAdmin(RowsByPage[Account]):
     list_display = ("who", "state", "plan", "calls", "keys_in_use", "writes", "created")
     list_filter = (("status", ChoicesDropdownFilter), ("plan", AllValuesCheckboxFilter))
     list_filter_submit = True
@@ -80,9 +81,9 @@ class AccountAdmin(SearchedById[Account]):
     def who(self, account: Account) -> list[str]:
         return [account.email, account.name]
 
-    @display(description="State", ordering="status", label=STATES)
-    def state(self, account: Account) -> str:
-        return account.status
+    @display(description="State", ordering="status")
+    def state(self, account: Account) -> SafeString:
+        return badge(account.status, STATES)
 
     @display(description="Rate limit", ordering="rate_limit_max")
     def calls(self, account: Account) -> str:
@@ -104,11 +105,11 @@ class AccountAdmin(SearchedById[Account]):
         return format_html_join("", '<div><span class="inline-block w-48">{}</span><b>{}</b></div>', shown)
 
     @display(description="Created", ordering="created_at")
-    def created(self, account: Account) -> str | None:
+    def created(self, account: Account) -> SafeString | None:
         return minute(account.created_at)
 
     @display(description="Last changed")
-    def updated(self, account: Account) -> str | None:
+    def updated(self, account: Account) -> SafeString | None:
         return minute(account.updated_at)
 
     # --- What may be done ---

@@ -1,6 +1,6 @@
 """Pages of the admin that change something: asked by GET, done by POST through a service, and noted in the history."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -11,15 +11,27 @@ from django.db.models import Model
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 
 from snapstate_project.common.admin import ReadOnlyAdmin
 from snapstate_project.common.errors import ApiError
 
+UNBROKEN = '<span class="whitespace-nowrap">{}</span>'
 
-class SearchedById[Row: Model](ReadOnlyAdmin[Row]):
+
+class RowsByPage[Row: Model](ReadOnlyAdmin[Row]):
+    """Few enough to be counted, and found by id too."""
+
+    show_full_result_count = True
+
+    def get_paginator(self, request: HttpRequest, queryset: Any, per_page: int, *rest: Any, **named: Any) -> Any:
+        return ModelAdmin.get_paginator(self, request, queryset, per_page, *rest, **named)
+
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
         try:
             return queryset.filter(pk=UUID(search_term.strip())), False
@@ -27,9 +39,13 @@ class SearchedById[Row: Model](ReadOnlyAdmin[Row]):
             return super().get_search_results(request, queryset, search_term)
 
 
-def minute(moment: datetime | None) -> str | None:
+def minute(moment: datetime | None) -> SafeString | None:
     """UTC."""
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}" if moment else None
+    return format_html(UNBROKEN, f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}") if moment else None
+
+
+def badge(text: str, variants: Mapping[str, str]) -> SafeString:
+    return SafeString(render_to_string("unfold/helpers/label.html", {"text": text, "variant": variants[text]}))
 
 
 def page(admin: ModelAdmin, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,17 +16,19 @@ from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
 from accounts import services
-from accounts.admin_pages import SearchedById, back_to, confirmed, form_page, minute
+from accounts.admin_pages import RowsByPage, back_to, badge, confirmed, form_page, minute
 from accounts.forms import ScopesForm
 from accounts.keys import SCOPES
 from accounts.models import ApiKey
-from snapstate_project.common.admin import account_link
+from snapstate_project.common.admin import LINK, account_link
 
+STATES = {"in use": "success", "revoked": "danger", "expired": "warning"}
 REVOKING = {
     "title": "Revoke",
     "consequence": "Whoever uses the key is refused (401) within a second. This cannot be undone.",
     "button": "Revoke",
     "done": "Revoked",
+    "variant": "danger",
 }
 
 
@@ -34,36 +37,39 @@ class KeyColumns:
     def key(self, key: ApiKey) -> SafeString:
         return format_html('<code class="whitespace-nowrap">{}</code>', key)
 
-    @display(description="State", label={"in use": "success", "revoked": "danger", "expired": "warning"})
-    def state(self, key: ApiKey) -> str:
-        if key.revoked_at:
-            return "revoked"
-        return "in use" if key.is_in_use(timezone.now()) else "expired"
+    @display(description="State")
+    def state(self, key: ApiKey) -> SafeString:
+        unrevoked = "in use" if key.is_in_use(timezone.now()) else "expired"
+        return badge("revoked" if key.revoked_at else unrevoked, STATES)
 
     @display(description="May")
     def may(self, key: ApiKey) -> str:
         return "everything" if set(key.scopes) == set(SCOPES) else ", ".join(key.scopes) or "nothing"
 
     @display(description="Last used", ordering="last_used_at")
-    def last_used(self, key: ApiKey) -> str | None:
+    def last_used(self, key: ApiKey) -> SafeString | None:
         return minute(key.last_used_at)
 
     @display(description="Expires", ordering="expires_at")
-    def expires(self, key: ApiKey) -> str | None:
+    def expires(self, key: ApiKey) -> SafeString | None:
         return minute(key.expires_at)
 
     @display(description="Created", ordering="created_at")
-    def created(self, key: ApiKey) -> str | None:
+    def created(self, key: ApiKey) -> SafeString | None:
         return minute(key.created_at)
 
 
 class KeyInline(KeyColumns, TabularInline):  # type: ignore[misc]  # unfold's own mixins disagree
     model = ApiKey
     verbose_name_plural = "Keys"
-    fields = readonly_fields = ("key", "label", "state", "may", "last_used", "expires", "created")
+    fields = readonly_fields = ("linked", "label", "state", "may", "last_used", "expires", "created")
     extra = max_num = 0
     can_delete = False
-    show_change_link = True
+    show_title = False
+
+    @display(description="Key")
+    def linked(self, key: ApiKey) -> SafeString:
+        return format_html(LINK, reverse("admin:accounts_apikey_change", args=[key.pk]), self.key(key))
 
     def has_add_permission(self, *_: Any, **__: Any) -> bool:
         return False
@@ -90,7 +96,7 @@ class StateFilter(DropdownFilter):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(KeyColumns, SearchedById[ApiKey]):
+class ApiKeyAdmin(KeyColumns, RowsByPage[ApiKey]):
     list_display = ("key", "state", "label", "owner", "may", "last_used", "expires", "created")
     list_filter = (StateFilter,)
     list_filter_submit = True
@@ -109,7 +115,7 @@ class ApiKeyAdmin(KeyColumns, SearchedById[ApiKey]):
         return account_link(key.account_id, key.account)
 
     @display(description="Revoked")
-    def revoked(self, key: ApiKey) -> str | None:
+    def revoked(self, key: ApiKey) -> SafeString | None:
         return minute(key.revoked_at)
 
     def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:

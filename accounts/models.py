@@ -39,7 +39,7 @@ class Account(Kept):
         CLOSED = "closed"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    email = models.EmailField(max_length=254, help_text="In lower case.")
+    email = models.EmailField(max_length=254)  # in lower case
     name = models.CharField(max_length=200, blank=True, default="")
     plan = models.CharField(max_length=40, default="free")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.ACTIVE)

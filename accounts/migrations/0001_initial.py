@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             name="Account",
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ("email", models.EmailField(help_text="In lower case.", max_length=254)),
+                ("email", models.EmailField(max_length=254)),
                 ("name", models.CharField(blank=True, default="", max_length=200)),
                 ("plan", models.CharField(default="free", max_length=40)),
                 (
