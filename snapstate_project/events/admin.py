@@ -129,16 +129,7 @@ class EventAdmin(ReadOnlyAdmin[Event]):
 class SubscriberAdmin(ReadOnlyAdmin[SubscriberCursor]):
     list_display = ("name", "state", "behind", "position", "fails_at", "error")
     ordering = ("name",)
-    fields = (
-        "name",
-        "state",
-        "behind",
-        "position",
-        "fails_at",
-        "failing",
-        "whole_error",
-        "moved_at",
-    )
+    fields = ("name", "state", "behind", "position", "fails_at", "failing", "whole_error", "moved_at")
     readonly_fields = fields
     list_before_template = "admin/events/overview.html"
     actions_detail = ("skip",)
