@@ -232,7 +232,7 @@ def test_odd_queries_do_no_harm(admin_client: Client, query: dict[str, str]):
         assert admin_client.get(path, query).status_code in (200, 302)
 
 
-@pytest.mark.parametrize("row", ["x", str(uuid.uuid4())])
+@pytest.mark.parametrize("row", ["x", "00000000-0000-4000-8000-000000000000"])
 def test_pages_of_rows_that_are_not_there(admin_client: Client, row: str):
     for path in ("change/", "suspend/", "reactivate/", "issue_key/", "change_terms/"):
         assert admin_client.get(f"{ACCOUNTS}{row}/{path}").status_code in (302, 403, 404)
