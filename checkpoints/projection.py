@@ -61,6 +61,7 @@ class Projection:
     expires_at: datetime | None
     moved: bool = False
     had_rows: bool = False
+    found_at: int = 0
     new: dict[int, Step] = field(default_factory=dict)
     existing: dict[int, Existing] = field(default_factory=dict)
 
