@@ -32,7 +32,8 @@ class OperatorAuthentication(BaseAuthentication):
     """Of the Admin API: whoever knows ADMIN_SECRET."""
 
     def authenticate(self, request: Request) -> tuple[None, str]:
-        if not compare_digest(bearer_token(request).encode(), settings.ADMIN_SECRET.encode()):
+        # Servers hand headers over as Latin-1.
+        if not compare_digest(bearer_token(request).encode("latin-1", "replace"), settings.ADMIN_SECRET.encode()):
             raise Unauthorized("The Admin API needs its secret: Authorization: Bearer <ADMIN_SECRET>.")
         return None, "operator"
 
