@@ -54,6 +54,25 @@ def database(url: str) -> dict[str, Any]:
     }
 
 
+def archive_storage() -> dict[str, Any]:
+    """Cloudflare R2, or any S3, when R2_* says so; a local folder otherwise."""
+    account = env("R2_ACCOUNT_ID")
+    endpoint = env("R2_ENDPOINT", f"https://{account}.r2.cloudflarestorage.com" if account else "")
+    if not endpoint:
+        folder = {"location": SNAPSTATE_HOME / "archive", "allow_overwrite": True}
+        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": folder}
+    options = {
+        "endpoint_url": endpoint,
+        "access_key": env("R2_ACCESS_KEY_ID"),
+        "secret_key": env("R2_SECRET_ACCESS_KEY"),
+        "bucket_name": env("R2_BUCKET_NAME", "checkpoint-archives"),
+        "verify": env("R2_CA_BUNDLE") or None,
+    }
+    if not (options["access_key"] and options["secret_key"]):
+        raise ImproperlyConfigured("R2_ENDPOINT needs R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY")
+    return {"BACKEND": "snapstate_project.common.r2.R2Storage", "OPTIONS": options}
+
+
 # --- The server ---
 DEBUG = env_bool("DEBUG")
 SECRET_KEY = env("DJANGO_SECRET_KEY", "insecure-development-key")
@@ -139,6 +158,7 @@ MAX_API_KEYS_PER_ACCOUNT = env_int("MAX_API_KEYS_PER_ACCOUNT", 10)
 MAX_AGENTS_PER_ACCOUNT = env_int("MAX_AGENTS_PER_ACCOUNT", 50)
 STALLED_AFTER_SECONDS = env_int("STALLED_AFTER_SECONDS", 86_400)
 ARCHIVE_THRESHOLD_SECONDS = env_int("ARCHIVE_THRESHOLD_SECONDS", 3600)
+ARCHIVE_COMPRESSION = env("ARCHIVE_COMPRESSION", "zstd")
 MAX_BODY_BYTES = 1_048_576 + 256 * 1024
 
 # --- Seams between rooms, which never import one another ---
@@ -219,6 +239,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
+    "archive-expiring": {"task": "checkpoints.archive_expiring", "schedule": 60.0},
     "finish-erasures": {"task": "checkpoints.finish_erasures", "schedule": 60.0},
     "prune-events": {"task": "events.prune_events", "schedule": 3600.0},
 }
@@ -231,10 +252,7 @@ WHITENOISE_MAX_AGE = 3600
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    "archive": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": SNAPSTATE_HOME / "archive"},
-    },
+    "archive": archive_storage(),
 }
 
 # --- Logs ---
