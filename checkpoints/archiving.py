@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Sum
 from django.utils import timezone
+from zstandard import ZstdError
 
 from checkpoints import archive, history, store
 from checkpoints.archive import ArchiveDown, Packed
@@ -84,15 +85,27 @@ def claim_due(now: datetime, done: Pass) -> Claim | None:
             if workflow is None:
                 return None
             done.claimed.add(workflow.pk)
-            if store.is_ahead(workflow.account_id, bytes(workflow.digest), workflow.generation, workflow.last_sequence):
-                done.skipped += 1
-                continue
-            steps = history.steps_above(workflow, workflow.archived_sequence, SEGMENT_BYTES)
-            if not steps:
-                Workflow.objects.filter(pk=workflow.pk).update(archive_at=None, evict_at=F("expires_at"))
-                continue
-            Workflow.objects.filter(pk=workflow.pk).update(archive_at=now + LEASE)
-            return Claim(workflow, _intend(workflow, steps), steps)
+            claim = _claim(workflow, now, done)
+        if claim is not None:
+            return claim
+
+
+def _claim(workflow: Workflow, now: datetime, done: Pass) -> Claim | None:
+    """Under the workflow's lock. None: Redis is ahead, there is nothing to move, or its rows cannot be read."""
+    if store.is_ahead(workflow.account_id, bytes(workflow.digest), workflow.generation, workflow.last_sequence):
+        done.skipped += 1
+        return None
+    try:
+        steps = history.steps_above(workflow, workflow.archived_sequence, SEGMENT_BYTES)
+    except (ZstdError, ValueError) as error:
+        done.failed += 1
+        set_aside(workflow, error)
+        return None
+    if not steps:
+        Workflow.objects.filter(pk=workflow.pk).update(archive_at=None, evict_at=F("expires_at"))
+        return None
+    Workflow.objects.filter(pk=workflow.pk).update(archive_at=now + LEASE)
+    return Claim(workflow, _intend(workflow, steps), steps)
 
 
 def _intend(workflow: Workflow, steps: list[Step]) -> ArchiveIntent:

@@ -24,8 +24,8 @@ _SELECT = f"""
 """  # noqa: S608
 _INSERT = """
     INSERT INTO checkpoints_workflow (account_id, digest, workflow_id, generation, last_sequence, head_guard, status,
-        saved_sequence, archived_sequence, dropped_sequence, metadata_terms, total_checkpoints, size_bytes, stored_bytes,
-        pinned)
+        saved_sequence, archived_sequence, dropped_sequence, metadata_terms, total_checkpoints, size_bytes,
+        stored_bytes, pinned)
     SELECT account_id, digest, '', 1, 0, '', 'active', 0, 0, 0, '{}', 0, 0, 0, false
     FROM unnest(%s::uuid[], %s::bytea[]) AS k (account_id, digest)
     ON CONFLICT (account_id, digest) DO NOTHING
@@ -168,7 +168,8 @@ def _encoded(projection: Projection, step: Step, last: Chain | None) -> tuple[li
     label = None if envelope.label is None else escape_nul(envelope.label)
     row = [
         projection.id, step.sequence, step.step, anchor, base.sequence if base else None, moment(step.at),
-        step.generation, len(step.state), bytes.fromhex(step.digest), envelope.status, step.guard, envelope.agent_id, label, body,
+        step.generation, len(step.state), bytes.fromhex(step.digest), envelope.status, step.guard,
+        envelope.agent_id, label, body,
     ]  # fmt: skip
     return row, Chain(projection.id, step.generation, step.sequence, anchor, depth, content)
 

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import httpx
+import psycopg
 import pytest
 import redis as redis_py
+from django.core.files.storage import storages
 
 from accounts.models import Account
 from checkpoints import archiving
-from checkpoints.models import ArchiveIntent, ArchiveSegment, Checkpoint, Workflow
+from checkpoints.models import ArchiveIntent, ArchiveProblem, ArchiveSegment, Checkpoint, Workflow
 from snapstate_project.events.models import Event
 from tests.checkpoints.steps import existing, replay, resume, save, save_raw, steps_of
 
@@ -21,10 +23,19 @@ def later(seconds: int = 3600) -> datetime:
     return datetime.now(UTC) + timedelta(seconds=seconds)
 
 
-def expire_all() -> None:
+def expire_all(seconds: int = 3600) -> None:
     """Two passes, as beat makes them: one moves, the next lets go."""
-    archiving.archive_expiring(now=later())
-    archiving.archive_expiring(now=later())
+    archiving.archive_expiring(now=later(seconds))
+    archiving.archive_expiring(now=later(seconds))
+
+
+def claim_of(account: Account) -> archiving.Claim:
+    done = archiving.Pass()
+    while claim := archiving.claim_due(later(), done):
+        if claim.workflow.account_id == account.pk:
+            return claim
+        archiving.archive_claim(claim, done)
+    raise AssertionError("nothing of this account is due")
 
 
 @pytest.fixture
@@ -113,17 +124,75 @@ def test_a_save_while_its_workflow_is_being_archived_is_not_lost(
 ) -> None:
     save(api, "wf", 1, headers=SOON)
     intake()
-    claim = archiving.claim_due(later(), archiving.Pass())
-    assert claim is not None
+    claim = claim_of(account)
     save(api, "wf", 2, headers=SOON)
     intake()
-    assert (
-        not archiving.archive_claim(claim, archiving.Pass())
-        or not ArchiveSegment.objects.filter(workflow__account=account).exists()
-    )
+    archiving.archive_claim(claim, archiving.Pass())
+    assert not ArchiveSegment.objects.filter(workflow__account=account).exists()
+    assert not storages["archive"].exists(claim.intent.key)
     expire_all()
     assert steps_of(replay(api, "wf")) == [1, 2]
     assert not ArchiveIntent.objects.filter(workflow__account=account).exists()
+
+
+class Killed(BaseException):
+    """As a process dies: nothing that catches an Exception sees it."""
+
+
+def dying(_before: bool, step: Callable[..., object]) -> Callable[..., object]:
+    def run(*args: object, **named: object) -> None:
+        if not _before:
+            step(*args, **named)
+        raise Killed
+
+    return run
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "point",
+    [
+        "archiving.archive.write",
+        "archiving._commit_segment",
+        "archiving._create_segment",
+        "archiving.record_event",
+        "archiving.store.evict",
+        "archiving._let_go",
+    ],
+)
+def test_a_death_at_any_point_of_archiving_loses_nothing(
+    api: httpx.Client, intake: Intake, account: Account, monkeypatch: pytest.MonkeyPatch, point: str, before: bool
+) -> None:
+    for step in range(1, 4):
+        save(api, "wf", step, headers=SOON)
+    intake()
+    owner, _, name = point.rpartition(".")
+    target = {"archiving": archiving, "archiving.archive": archiving.archive, "archiving.store": archiving.store}[owner]
+    with monkeypatch.context() as patch:
+        patch.setattr(target, name, dying(before, getattr(target, name)))
+        with pytest.raises(Killed):
+            expire_all()
+    assert steps_of(replay(api, "wf")) == [1, 2, 3]
+    expire_all(2 * 3600)
+    assert api.get("/workflows/wf").json()["tier"] == "archive"
+    assert resume(api, "wf").json()["latest_checkpoint"]["state"] == {"n": 3}
+    assert ArchiveSegment.objects.filter(workflow__account=account).count() == 1
+    types = list(Event.objects.filter(account_id=account.pk).values_list("type", flat=True))
+    assert (types.count("workflow.archived"), types.count("workflow.expired")) == (1, 1)
+
+
+def test_one_workflow_that_fails_does_not_hold_up_the_others(
+    api: httpx.Client, intake: Intake, account: Account, sql: "psycopg.Connection[object]"
+) -> None:
+    save(api, "bad", 1, headers=SOON)
+    save(api, "good", 1, headers=SOON)
+    intake()
+    bad = Workflow.objects.get(account=account, workflow_id="bad")
+    sql.execute("UPDATE checkpoints_checkpoint SET body = 'rotten' WHERE workflow_id = %s", [bad.pk])
+    expire_all()
+    assert api.get("/workflows/good").json()["tier"] == "archive"
+    assert ArchiveProblem.objects.get(workflow=bad).reason
+    assert resume(api, "bad").json()["source"] == "hot"
 
 
 def test_a_pinned_workflow_is_not_archived_until_it_is_unpinned(api: httpx.Client, intake: Intake) -> None:
@@ -151,8 +220,6 @@ def test_what_redis_has_and_postgres_has_not_keeps_a_workflow_hot(api: httpx.Cli
 
 def test_an_erase_takes_the_objects_too(archived: httpx.Client, account: Account) -> None:
     key = ArchiveSegment.objects.get(workflow__account=account).key
-    from django.core.files.storage import storages
-
     assert storages["archive"].exists(key)
     assert archived.delete("/workflows/wf").status_code == 204
     assert not storages["archive"].exists(key)
