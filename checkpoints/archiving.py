@@ -43,8 +43,7 @@ class Pass:
     raw_bytes: int = 0
     stored_bytes: int = 0
     seconds: float = 0.0
-    claimed: set[int] = field(default_factory=set)
-    looked_at: set[int] = field(default_factory=set)
+    ahead: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +79,10 @@ def claim_due(now: datetime, done: Pass) -> Claim | None:
     """The next workflow that is due, leased, with its intent committed; None when there is none."""
     while True:
         with transaction.atomic():
-            due = Workflow.objects.filter(archive_at__lte=now, pinned=False).exclude(pk__in=done.claimed)
+            due = Workflow.objects.filter(archive_at__lte=now, pinned=False).exclude(pk__in=done.ahead)
             workflow = due.select_for_update(skip_locked=True, no_key=True).order_by("archive_at").first()
             if workflow is None:
                 return None
-            done.claimed.add(workflow.pk)
             claim = _claim(workflow, now, done)
         if claim is not None:
             return claim
@@ -94,10 +92,11 @@ def _claim(workflow: Workflow, now: datetime, done: Pass) -> Claim | None:
     """Under the workflow's lock. None: Redis is ahead, there is nothing to move, or its rows cannot be read."""
     if store.is_ahead(workflow.account_id, bytes(workflow.digest), workflow.generation, workflow.last_sequence):
         done.skipped += 1
+        done.ahead.add(workflow.pk)
         return None
     try:
         steps = history.steps_above(workflow, workflow.archived_sequence, SEGMENT_BYTES)
-    except (ZstdError, ValueError) as error:
+    except (ZstdError, LookupError, ValueError) as error:
         done.failed += 1
         set_aside(workflow, error)
         return None
@@ -132,7 +131,6 @@ def archive_claim(claim: Claim, done: Pass) -> bool:
     done.archived += kept
     done.skipped += not kept
     if kept:
-        done.claimed.discard(claim.workflow.pk)
         done.raw_bytes += sum(len(step.state) for step in claim.steps)
         done.stored_bytes += len(packed.body)
     return True
@@ -201,16 +199,16 @@ def set_aside(workflow: Workflow, error: Exception) -> None:
 def evict_due(now: datetime, done: Pass) -> bool:
     """Let go of one workflow whose time is over: Redis first, then rows and event. False when none is due."""
     with transaction.atomic():
-        due = Workflow.objects.filter(evict_at__lte=now).exclude(pk__in=done.looked_at)
+        due = Workflow.objects.filter(evict_at__lte=now).exclude(pk__in=done.ahead)
         row = due.select_for_update(skip_locked=True, no_key=True).order_by("evict_at").first()
         if row is None:
             return False
-        done.looked_at.add(row.pk)
         if row.pinned or row.archived_sequence < row.saved_sequence:
             Workflow.objects.filter(pk=row.pk).update(evict_at=None)  # whatever changed it sets its next time
             return True
         if not store.evict(row.account_id, bytes(row.digest), row.generation, row.last_sequence):
             done.skipped += 1
+            done.ahead.add(row.pk)
             return True
         _let_go(row, now)
     done.evicted += 1
