@@ -59,7 +59,8 @@ help: ## Show this
 
 # .python-version names the Python we test with; any from 3.12 on will do where that one cannot be had.
 $(RUN): | $(UV)
-	@$(UV) venv --quiet --allow-existing .venv || $(UV) venv --quiet --allow-existing --python '>=3.12' .venv
+	@$(UV) venv --quiet --allow-existing .venv || $(UV) venv --quiet --allow-existing --python '>=3.12' .venv || { \
+	    echo "There is no Python 3.12 or newer here, and none could be fetched: install one and run make again." >&2; exit 1; }
 
 .tools/bin/uv:
 	@echo "Fetching uv $(UV_VERSION), the installer, into .tools …"

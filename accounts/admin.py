@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
@@ -124,10 +124,14 @@ class AccountAdmin(RowsByPage[Account]):
         return request.user.has_perm("accounts.add_apikey")
 
     def has_suspend_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        return self.has_manage_permission(request) and status_of(object_id) == Account.Status.ACTIVE
+        return self.has_manage_permission(request) and self.is_active(request, object_id) is True
 
     def has_reactivate_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        return self.has_manage_permission(request) and status_of(object_id) != Account.Status.ACTIVE
+        return self.has_manage_permission(request) and self.is_active(request, object_id) is False
+
+    def is_active(self, request: HttpRequest, object_id: Any) -> bool | None:
+        account: Account | None = self.get_object(request, str(object_id))
+        return account.status == Account.Status.ACTIVE if account else None
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         if not self.has_add_permission(request):
@@ -143,7 +147,7 @@ class AccountAdmin(RowsByPage[Account]):
 
     @action(description="Issue key", icon="key", permissions=["issue"], variant=ActionVariant.PRIMARY)
     def issue_key(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        account = get_object_or_404(Account, pk=object_id)
+        account = self.found(request, object_id)
 
         def issue(form: NewKeyForm) -> HttpResponse:
             # A secret is shown once: the page loaded again sends the same form, which must not issue a second key.
@@ -162,7 +166,7 @@ class AccountAdmin(RowsByPage[Account]):
 
     @action(description="Plan and limit", icon="tune", permissions=["manage"])
     def change_terms(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        account = get_object_or_404(Account, pk=object_id)
+        account = self.found(request, object_id)
 
         def change(form: TermsForm) -> HttpResponse:
             services.update_account(account, **form.cleaned_data)
@@ -181,7 +185,7 @@ class AccountAdmin(RowsByPage[Account]):
         return self.change_one(request, object_id, services.reactivate_account, REACTIVATING)
 
     def change_one(self, request: HttpRequest, object_id: str, act: Any, words: dict[str, str]) -> HttpResponse:
-        account = get_object_or_404(Account, pk=object_id)
+        account = self.found(request, object_id)
         return confirmed(self, request, [account], act, back=back_to(self, account), original=account, **words)
 
     @admin.action(description="Suspend", permissions=["manage"])
@@ -193,7 +197,3 @@ class AccountAdmin(RowsByPage[Account]):
     def reactivate_selected(self, request: HttpRequest, queryset: QuerySet[Account]) -> HttpResponse:
         chosen = list(queryset.exclude(status=Account.Status.ACTIVE))
         return confirmed(self, request, chosen, services.reactivate_account, back=back_to(self), **REACTIVATING)
-
-
-def status_of(account_id: Any) -> str | None:
-    return Account.objects.filter(pk=account_id).values_list("status", flat=True).first()

@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import Model
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
@@ -38,6 +38,12 @@ class RowsByPage[Row: Model](ReadOnlyAdmin[Row]):
         except ValueError:
             return super().get_search_results(request, queryset, search_term)
 
+    def found(self, request: HttpRequest, object_id: str) -> Row:
+        row: Row | None = self.get_object(request, object_id)
+        if row is None:
+            raise Http404
+        return row
+
 
 def minute(moment: datetime | None) -> SafeString | None:
     """UTC."""
@@ -51,7 +57,7 @@ def badge(text: str, variants: Mapping[str, str]) -> SafeString:
 def page(admin: ModelAdmin, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
     request.current_app = admin.admin_site.name
     context = {**admin.admin_site.each_context(request), "opts": admin.opts, **context}
-    return TemplateResponse(request, f"admin/accounts/{template}", context, headers={"Cache-Control": "no-store"})
+    return TemplateResponse(request, f"admin/accounts/{template}", context)
 
 
 def form_page(

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -120,8 +120,10 @@ class ApiKeyAdmin(KeyColumns, RowsByPage[ApiKey]):
 
     def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Of one key: while there is something to manage."""
-        may = request.user.has_perm("accounts.change_apikey")
-        return may and not (object_id and ApiKey.objects.filter(pk=object_id, revoked_at__isnull=False).exists())
+        if not request.user.has_perm("accounts.change_apikey"):
+            return False
+        key: ApiKey | None = self.get_object(request, str(object_id)) if object_id else None
+        return key is None or key.revoked_at is None
 
     @admin.action(description="Revoke", permissions=["manage"])
     def revoke_selected(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse:
@@ -130,12 +132,12 @@ class ApiKeyAdmin(KeyColumns, RowsByPage[ApiKey]):
 
     @action(description="Revoke", icon="block", permissions=["manage"], variant=ActionVariant.DANGER)
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        key = get_object_or_404(ApiKey, pk=object_id)
+        key = self.found(request, object_id)
         return confirmed(self, request, [key], services.revoke_key, back=back_to(self, key), original=key, **REVOKING)
 
     @action(description="Change scopes", icon="rule", permissions=["manage"])
     def change_scopes(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        key = get_object_or_404(ApiKey, pk=object_id)
+        key = self.found(request, object_id)
 
         def change(form: ScopesForm) -> HttpResponse:
             scopes = services.change_scopes(key, form.cleaned_data["scopes"]).scopes

@@ -4,6 +4,8 @@ from typing import Any
 
 from snapstate_project.common.errors import Conflict, NotFound, ValidationFailed
 
+LONGEST_SAID = 1_000
+
 
 class CheckpointNotFound(NotFound):
     def __init__(self) -> None:
@@ -23,4 +25,5 @@ class SaveConflict(Conflict):
 
 
 def invalid(path: str, message: str) -> ValidationFailed:
-    return ValidationFailed(f"{path}: {message}", details=[{"path": path, "message": message}])
+    """Names a place as long as a caller's own keys make it, but never says a megabyte back."""
+    return ValidationFailed.at(path[:LONGEST_SAID], message[:LONGEST_SAID])

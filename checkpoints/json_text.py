@@ -2,13 +2,17 @@
 
 import json
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from typing import Any
 
+import msgspec
 import orjson
 
 MAX_DEPTH = 100
+TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
+FAR = 100_000_000  # farther from the point than any digit that a state has room for
+LONGEST_EXPONENT = 4_000  # of more digits Python makes no whole number
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 _NUMBER_STARTS = frozenset(b"-0123456789")
 _PLAIN_KEY = re.compile(r'[^.\[\]"]+')
@@ -29,9 +33,10 @@ def check(text: bytes, name: str) -> Any:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         readable = text.decode("utf-8", "replace")
-        raise BadJSON(path_at(readable, error.pos, name), error.msg) from None
+        message = TOO_DEEP if error.msg == "depth limit exceeded" else error.msg
+        raise BadJSON(path_at(readable, error.pos, name), message) from None
     if _deeper_than(value, MAX_DEPTH):
-        raise BadJSON(name, f"nested deeper than {MAX_DEPTH} levels")
+        raise BadJSON(name, TOO_DEEP)
     return value
 
 
@@ -76,7 +81,11 @@ def join(part: str | int) -> str:
 
 def same_value(left: bytes, right: bytes) -> bool:
     """Equal as JSON values: objects by name, numbers by exact decimal value, `true` never equal to `1`."""
-    return left == right or _same(_exact(left), _exact(right))
+    return left == right or _compact(left) == _compact(right) or _same(_exact(left), _exact(right))
+
+
+def _compact(text: bytes) -> bytes:
+    return msgspec.json.format(text, indent=-1)
 
 
 def same_scalar(left: bytes, right: bytes) -> bool:
@@ -84,21 +93,42 @@ def same_scalar(left: bytes, right: bytes) -> bool:
     if left[:1] == b'"' or right[:1] == b'"':
         return left[:1] == right[:1] and bool(orjson.loads(left) == orjson.loads(right))
     if left[0] in _NUMBER_STARTS and right[0] in _NUMBER_STARTS:
-        return Decimal(left.decode()) == Decimal(right.decode())
+        return _number(left.decode()) == _number(right.decode())
     return left == right
 
 
 def _exact(text: bytes) -> Any:
-    return json.loads(text, parse_float=Decimal, parse_int=Decimal)
+    return json.loads(text, parse_float=_number)
+
+
+def _number(text: str) -> Decimal | tuple[str, int]:
+    """The exact value; beyond the exponents that Decimal takes, the digits and the power of ten of the last."""
+    try:
+        number = Decimal(text)
+        if abs(number.adjusted()) < FAR:
+            return number
+    except InvalidOperation:
+        pass
+    mantissa, _, exponent = text.lower().partition("e")
+    whole, _, fraction = mantissa.removeprefix("-").partition(".")
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return Decimal(0)
+    if len(exponent) > LONGEST_EXPONENT:
+        return text, 0
+    significant = digits.rstrip("0")
+    return text[: text[0] == "-"] + significant, int(exponent) - len(fraction) + len(digits) - len(significant)
 
 
 def _same(left: Any, right: Any) -> bool:
-    if type(left) is not type(right):
-        return False
     if isinstance(left, dict):
-        return left.keys() == right.keys() and all(_same(value, right[key]) for key, value in left.items())
+        if not isinstance(right, dict) or left.keys() != right.keys():
+            return False
+        return all(_same(value, right[key]) for key, value in left.items())
     if isinstance(left, list):
-        return len(left) == len(right) and all(map(_same, left, right))
+        return isinstance(right, list) and len(left) == len(right) and all(map(_same, left, right))
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
     return bool(left == right)
 
 

@@ -25,6 +25,7 @@ class Settled(NamedTuple):
 
     generation: int
     last_sequence: int
+    head_sequence: int
     total: int
     size: int
     started: int
@@ -65,6 +66,7 @@ class Projection:
     evicted_at: datetime | None
     moved: bool = False
     had_rows: bool = False
+    found_at: int = 0
     new: dict[int, Step] = field(default_factory=dict)
     existing: dict[int, Existing] = field(default_factory=dict)
 
@@ -141,4 +143,11 @@ class Projection:
 
     def settled(self) -> Settled:
         started = microseconds(self.started_at) if self.started_at else 0
-        return Settled(self.generation, self.last_sequence, self.total_checkpoints, self.size_bytes, started)
+        return Settled(
+            generation=self.generation,
+            last_sequence=self.last_sequence,
+            head_sequence=self.head_sequence or 0,
+            total=self.total_checkpoints,
+            size=self.size_bytes,
+            started=started,
+        )

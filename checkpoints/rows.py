@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
@@ -42,7 +42,11 @@ _COPY = """
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The newest row of a workflow's history by sequence: what the next delta stands on."""
+    """The newest row of a workflow's history by sequence: what the next delta stands on.
+
+    It still is while the workflow's last_sequence is `as_of`: a commit of ours whose answer was lost moves that, and
+    so does another intake.
+    """
 
     workflow: int
     generation: int
@@ -50,6 +54,7 @@ class Chain:
     anchor: int
     depth: int
     content: bytes
+    as_of: int = 0
 
 
 class ChainCache:
@@ -60,9 +65,10 @@ class ChainCache:
         self.bytes = 0
         self.chains: OrderedDict[int, Chain] = OrderedDict()
 
-    def get(self, workflow: int, generation: int) -> Chain | None:
+    def get(self, workflow: int, generation: int, as_of: int) -> Chain | None:
+        """None unless the workflow stands where our own last commit left it."""
         chain = self.chains.get(workflow)
-        return chain if chain and chain.generation == generation else None
+        return chain if chain and (chain.generation, chain.as_of) == (generation, as_of) else None
 
     def put(self, chain: Chain) -> None:
         self.drop(chain.workflow)
@@ -108,6 +114,7 @@ def _projection(row: Sequence[Any]) -> Projection:
     values[_LABEL] = values[_LABEL] and unescape_nul(values[_LABEL])
     projection = Projection(*values)
     projection.had_rows = projection.total_checkpoints > 0
+    projection.found_at = projection.last_sequence
     return projection
 
 
@@ -156,7 +163,7 @@ def write_history(cursor: Any, moved: Sequence[Projection]) -> list[Chain]:
         with cursor.copy(_COPY) as copy:
             for row in written:
                 copy.write_row(row)
-    return list(chains.values())
+    return [replace(chains[p.id], as_of=p.last_sequence) for p in moved if p.id in chains]
 
 
 def _encoded(projection: Projection, step: Step, last: Chain | None) -> tuple[list[Any], Chain]:
@@ -182,7 +189,7 @@ def _may_stand_on(last: Chain, step: Step, projection: Projection) -> bool:
 
 def _chains(cursor: Any, projections: Sequence[Projection]) -> dict[int, Chain]:
     """The newest row of each, from memory or decoded from Postgres in one query."""
-    held = {p.id: chain for p in projections if (chain := cache.get(p.id, p.generation))}
+    held = {p.id: chain for p in projections if (chain := cache.get(p.id, p.generation, p.found_at))}
     cold = [p for p in projections if p.id not in held and p.had_rows]
     return held | history.newest(cursor, [(p.id, p.generation) for p in cold], Chain) if cold else held
 

@@ -126,8 +126,10 @@ def _flat(fields: Any) -> list[bytes]:
 
 def settle(shard: int, entry_ids: Sequence[bytes], workflows: Sequence[tuple[bytes, bytes, Sequence[int]]]) -> None:
     """After a commit: take entries off the queue of a shard and trim the tails of (account, digest, settled)."""
-    names = [f"wf:{{{shard:02d}}}:{account.decode()}:{digest.decode()}" for account, digest, _ in workflows]
-    places = [f"{name}:{part}" for name in names for part in ("head", "log", "steps")]
+    names = [f"{{{shard:02d}}}:{account.decode()}:{digest.decode()}" for account, digest, _ in workflows]
+    places = [
+        place for name in names for place in (f"wf:{name}:head", f"wf:{name}:log", f"wf:{name}:steps", f"gone:{name}")
+    ]
     figures = [figure for _, _, settled in workflows for figure in settled]
     arguments: list[Argument] = [KEEP_STEPS, KEEP_BYTES, len(entry_ids), *entry_ids, *figures]
     redis.run_script(_settle, [f"events:{{{shard:02d}}}", *places], arguments)

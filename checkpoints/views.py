@@ -22,7 +22,7 @@ from snapstate_project.common.api import (
 from snapstate_project.common.pagination import CURSOR, DEFAULT_LIMIT, LIMIT, decode_cursor, encode_cursor
 
 STEP = integer(0, MAX_STEP)
-LABEL = text(256, least=0)
+LABEL = text(256, least=0, nul=True)
 READ, WRITE = "checkpoints:read", "checkpoints:write"
 
 
@@ -125,7 +125,7 @@ class WorkflowsView(HotAPIView):
         "status": choice(("active", "completed", "failed", "stalled")),
         "agent_id": agent,
         "label": LABEL,
-        "metadata.*": text(65_536, least=0),
+        "metadata.*": text(65_536, least=0, nul=True),
         "updated_after": moment,
         "updated_before": moment,
         "q": text(255),

@@ -5,6 +5,7 @@ import os
 import django
 from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from snapstate_project import checks, shutdown
 from snapstate_project.common.errors import PayloadTooLarge
@@ -16,7 +17,8 @@ checks.refuse_default_secrets()
 
 HOT = ("/checkpoints", "/workflows", "/usage", "/health", "/ready")
 lean = LeanHandler()
-stock = ASGIHandler()
+# Whether a browser came over https matters to the admin's cookies and CSRF checks, to nothing on the hot routes.
+stock = ProxyHeadersMiddleware(ASGIHandler(), trusted_hosts=os.environ.get("FORWARDED_ALLOW_IPS") or "127.0.0.1")  # type: ignore[arg-type]
 
 
 async def application(scope: Message, receive: Receive, send: Send) -> None:

@@ -17,6 +17,7 @@ class Worker(UvicornWorker):
         "lifespan": "on",
         "access_log": False,
         "server_header": False,
+        "proxy_headers": False,  # asgi.py reads them, where they matter
         "timeout_graceful_shutdown": 9,
     }
 

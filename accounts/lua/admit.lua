@@ -49,18 +49,14 @@ if record[5] ~= 'active' then
     return {'inactive'}
 end
 
--- The window: `total` counts now, nothing leaves it before `leaves_at`.
+-- The window: `total` counts now and nothing leaves it before `leaves_at`; `back` says when a full one grants again.
 local width = math.max(1, math.floor(window / BUCKETS))
-local kept = redis.call('HMGET', RATE, 'total', 'leaves_at', 'slot', 'lent', 'lent_before')
-local total, leaves_at = tonumber(kept[1] or 0), tonumber(kept[2] or 0)
-local renew = false
+local kept = redis.call('HMGET', RATE, 'total', 'leaves_at', 'back', 'slot', 'lent', 'lent_before')
+local total, leaves_at, back = tonumber(kept[1] or 0), tonumber(kept[2] or 0), kept[3] or ''
+local changed, renew = false, false
 
 local function bucket_of(at)
     return math.floor(at / width)
-end
-
-local function too_far_ahead(at)
-    return at > now + window + LENT_MS
 end
 
 local function parse(value)
@@ -68,10 +64,15 @@ local function parse(value)
     return tonumber(count), tonumber(last)
 end
 
+-- Then the server's clock was put back.
+local function too_far_ahead(at)
+    return at > now + window + LENT_MS
+end
+
 -- Drops what counts no more; gives the rest, the first to leave first.
 local function sweep()
     local buckets, fields = {}, redis.call('HGETALL', RATE)
-    total, leaves_at = 0, now + window
+    total, leaves_at, changed = 0, now + window, true
     for i = 1, #fields, 2 do
         if tonumber(fields[i]) then
             local count, last = parse(fields[i + 1])
@@ -88,40 +89,51 @@ local function sweep()
     return buckets
 end
 
-local function charge(at, count)
-    local bucket = bucket_of(at)
-    local before, last = parse(redis.call('HGET', RATE, bucket))
-    redis.call('HSET', RATE, bucket, (before + count) .. ':' .. math.max(last, at))
-    renew = renew or before == 0
-    leaves_at = total == 0 and at + window or math.min(leaves_at, at + window)
-    total = total + count
-end
-
-local function give_back(at, count)
-    local bucket = bucket_of(at)
-    local before, last = parse(redis.call('HGET', RATE, bucket))
-    local back = math.min(before, count)
-    if back > 0 then
-        redis.call('HSET', RATE, bucket, (before - back) .. ':' .. last)
-        total = total - back
+local function change(bucket, by, at)
+    local count, last = parse(redis.call('HGET', RATE, bucket))
+    by = math.max(by, -count)
+    if by ~= 0 then
+        redis.call('HSET', RATE, bucket, (count + by) .. ':' .. math.max(last, at))
+        total, back, changed, renew = total + by, '', true, renew or count == 0
     end
 end
 
--- A time far ahead means that the server's clock was put back.
+local function charge(at, count)
+    leaves_at = total == 0 and at + window or math.min(leaves_at, at + window)
+    change(bucket_of(at), count, at)
+end
+
+-- Milliseconds until enough has left the window for one more call.
+local function retry_in()
+    local full_for, back_at = parse(back ~= '' and back or nil)
+    if full_for == limit and back_at > now then
+        return back_at - now
+    end
+    local free = limit - total
+    for _, bucket in ipairs(sweep()) do
+        free = free + bucket.count
+        if free > 0 then
+            back = limit .. ':' .. (bucket.last + window)
+            return bucket.last + window - now
+        end
+    end
+    return 0
+end
+
 if total > 0 and (now >= leaves_at or too_far_ahead(leaves_at - window)) then
     sweep()
 end
 
 -- What is lent at this moment: this second's and the last one's, for each is good for a second.
-local now_slot, kept_slot = math.floor(now / LENT_MS), tonumber(kept[3] or 0)
+local now_slot, kept_slot = math.floor(now / LENT_MS), tonumber(kept[4] or 0)
 local slot, lent, lent_before = math.max(now_slot, kept_slot), 0, 0
 if kept_slot == slot then
-    lent, lent_before = tonumber(kept[4] or 0), tonumber(kept[5] or 0)
+    lent, lent_before = tonumber(kept[5] or 0), tonumber(kept[6] or 0)
 elseif kept_slot == slot - 1 then
-    lent_before = tonumber(kept[4] or 0)
+    lent_before = tonumber(kept[5] or 0)
 end
 if returned > 0 then
-    give_back(lent_at + LENT_MS, unused)
+    change(bucket_of(lent_at + LENT_MS), -unused, 0)
     local lent_slot = math.floor(lent_at / LENT_MS)
     if lent_slot == slot then
         lent = math.max(0, lent - returned)
@@ -134,32 +146,22 @@ local granted = math.max(0, math.min(calls, limit - total))
 if granted > 0 then
     charge(now, granted)
 end
-local retry = 0
-if granted < calls then
-    local free = limit - total
-    for _, bucket in ipairs(sweep()) do
-        free = free + bucket.count
-        if free > 0 then
-            retry = bucket.last + window - now
-            break
-        end
-    end
-end
+local retry = granted < calls and retry_in() or 0
 
 -- Lend at most 1/16 of the limit, 1/8 over all processes, and only while half the limit is left afterwards.
 local lend = 0
 if granted == calls and not dead then
-    lend = math.min(wanted, math.floor(limit / 16), math.floor(limit / 8) - lent - lent_before,
-        math.floor(limit / 2) - total)
-    if lend > 0 then
-        charge(now + LENT_MS, lend)
-        lent = lent + lend
-    else
-        lend = 0
-    end
+    lend = math.max(0, math.min(wanted, math.floor(limit / 16), math.floor(limit / 8) - lent - lent_before,
+        math.floor(limit / 2) - total))
+end
+if lend > 0 then
+    charge(now + LENT_MS, lend)
+    lent = lent + lend
 end
 
-redis.call('HSET', RATE, 'total', total, 'leaves_at', leaves_at)
+if changed then
+    redis.call('HSET', RATE, 'total', total, 'leaves_at', leaves_at, 'back', back)
+end
 if lend > 0 or returned > 0 then
     redis.call('HSET', RATE, 'slot', slot, 'lent', lent, 'lent_before', lent_before)
 end

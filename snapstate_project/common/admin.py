@@ -87,8 +87,15 @@ def when(moment: datetime | None) -> str | None:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d}" if moment else None
 
 
+def second(moment: datetime | None) -> str:
+    """UTC, to the second."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}" if moment else "-"
+
+
 def ago(seconds: float) -> str:
-    """A duration in its two largest units: 2 d 4 h, 3 min 20 s, 4.2 s."""
+    """A duration in its two largest units: 2 d 4 h, 3 min 20 s, 4.2 s, 17 ms."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
     if seconds < 60:
         return f"{seconds:.1f} s"
     whole = timedelta(seconds=int(seconds))

@@ -103,6 +103,8 @@ class HotAPIView(APIView):
         own = {name: on_the_loop(getattr(cls, name.lower())) for name in HANDLED if hasattr(cls, name.lower())}
         cls.handlers = {**own, "HEAD": own["GET"]} if "GET" in own else own
         cls.allow = ", ".join([*cls.handlers, "OPTIONS"])
+        if isinstance(cls.required_scopes, Mapping) and "GET" in cls.required_scopes:
+            cls.required_scopes = {**cls.required_scopes, "HEAD": cls.required_scopes["GET"]}
         return markcoroutinefunction(cls.view_function(initkwargs))
 
     @classmethod

@@ -2,6 +2,7 @@
 
 import logging
 import math
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, NotRequired, TypedDict
 
@@ -162,12 +163,24 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> HttpRespons
 
 
 def log_failure(error: ApiError, exc: BaseException) -> None:
-    if isinstance(exc, ServiceUnavailable):
-        logger.warning("service unavailable: %s", exc.message)
-    elif isinstance(error, ServiceUnavailable):
-        logger.warning("service unavailable: %s: %s", type(exc).__name__, exc)
-    else:
+    if not isinstance(error, ServiceUnavailable):
         logger.error("request failed: %s", type(exc).__name__, exc_info=exc)
+    elif is_news(reason := error.message if error is exc else f"{type(exc).__name__}: {exc}"):
+        logger.warning("service unavailable: %s", reason)
+
+
+told: dict[str, float] = {}
+
+
+def is_news(reason: str) -> bool:
+    """Each reason once a second: an outage must not drown the log in one line a request."""
+    now = time.monotonic()
+    if now - told.get(reason, -1.0) < 1.0:
+        return False
+    if len(told) >= 100:
+        told.clear()
+    told[reason] = now
+    return True
 
 
 REDIS_OUTAGES = (

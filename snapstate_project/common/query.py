@@ -24,7 +24,8 @@ def query(request: HttpRequest, allowed: Mapping[str, Parser]) -> dict[str, Any]
         return {}
     found: dict[str, Any] = {}
     for name, value in pairs(text):
-        parser = allowed.get(name) or allowed.get(f"{name.partition('.')[0]}.*")
+        prefix, dot, _ = name.partition(".")
+        parser = allowed.get(name) or (allowed.get(f"{prefix}.*") if dot else None)
         if parser is None or name in found:
             raise ValidationFailed.at(name, "is given twice" if name in found else "is not a known parameter")
         try:
@@ -59,10 +60,14 @@ def boolean(text: str) -> bool:
     return text == "true"
 
 
-def text(most: int, *, least: int = 1) -> Parser:
+def text(most: int, *, least: int = 1, nul: bool = False) -> Parser:
+    """`nul`: where the text never reaches Postgres as it is, which takes no NUL."""
+
     def parse(value: str) -> str:
-        if not least <= len(value) <= most or "\x00" in value:
+        if not least <= len(value) <= most:
             raise ValueError(f"must be text of {least} to {most} characters")
+        if "\x00" in value and not nul:
+            raise ValueError("must be text without NUL")
         return value
 
     return parse

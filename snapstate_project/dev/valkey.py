@@ -38,7 +38,7 @@ class Valkey(Server):
         return f"redis://:{self.password}@{LOOPBACK}:{self.port}/0"
 
     def start(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         config = self.folder / "valkey.conf"
         config.touch(mode=0o600)
         config.write_text(

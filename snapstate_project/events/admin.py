@@ -20,7 +20,7 @@ from unfold.forms import BaseDialogForm
 
 from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, account_link, ago, shortened, when
 from snapstate_project.common.errors import RedisDown
-from snapstate_project.events import queue, services
+from snapstate_project.events import queue, relay, services
 from snapstate_project.events.catalogue import CATALOGUE
 from snapstate_project.events.models import DIGEST, Event, SubscriberCursor
 
@@ -129,16 +129,7 @@ class EventAdmin(ReadOnlyAdmin[Event]):
 class SubscriberAdmin(ReadOnlyAdmin[SubscriberCursor]):
     list_display = ("name", "state", "behind", "position", "fails_at", "error")
     ordering = ("name",)
-    fields = (
-        "name",
-        "state",
-        "behind",
-        "position",
-        "fails_at",
-        "failing",
-        "whole_error",
-        "moved_at",
-    )
+    fields = ("name", "state", "behind", "position", "fails_at", "failing", "whole_error", "moved_at")
     readonly_fields = fields
     list_before_template = "admin/events/overview.html"
     actions_detail = ("skip",)
@@ -173,6 +164,8 @@ class SubscriberAdmin(ReadOnlyAdmin[SubscriberCursor]):
 
     @display(description="State", label={"OK": "success", "Behind": "warning", "Failing": "danger"})
     def state(self, cursor: SubscriberCursor) -> str:
+        if cursor.name not in relay.subscribers:
+            return "Retired"
         if cursor.failing_event_id:
             return "Failing"
         return "Behind" if services.lag_of(cursor).is_alert else "OK"
@@ -206,7 +199,7 @@ class SubscriberAdmin(ReadOnlyAdmin[SubscriberCursor]):
 
 def overview() -> dict[str, Any]:
     """What stands on top of both lists."""
-    cursors = list(SubscriberCursor.objects.all())
+    cursors = list(SubscriberCursor.objects.filter(name__in=relay.subscribers))
     lags = [services.lag_of(cursor) for cursor in cursors]
     failing = [cursor.name for cursor in cursors if cursor.failing_event_id]
     slowest = max(lags, key=lambda lag: lag.seconds, default=services.Lag(0, 0.0))

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 import structlog
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
@@ -229,11 +229,13 @@ def _keep_relaying(name: str, stop: threading.Event) -> None:
     while not stop.wait(pause):
         try:
             pause = _turn(name)
+            continue
+        except (OperationalError, InterfaceError) as error:
+            log.warning("relay_interrupted", subscriber=name, error=str(error))
         except Exception:
-            # Postgres is away, or the connection broke: the next turn opens a new one.
-            log.exception("relay_interrupted", subscriber=name)
-            connection.close()
-            pause = min(max(2 * pause, 1.0), LONGEST_PAUSE_SECONDS)
+            log.exception("relay_failed", subscriber=name)
+        connection.close()  # the next turn opens a new one
+        pause = min(max(2 * pause, 1.0), LONGEST_PAUSE_SECONDS)
     connection.close()
 
 

@@ -65,10 +65,8 @@ def let_pass(redis: Any, secret: str, milliseconds: int, *, width: int = 1000) -
     fields = {name.decode(): value.decode() for name, value in redis.hgetall(window).items()}
     redis.delete(window)
     for name, value in fields.items():
-        if name.isdigit():
-            count, last = value.split(":")
-            redis.hset(window, str((int(last) - milliseconds) // width), f"{count}:{int(last) - milliseconds}")
-        elif name == "leaves_at":
-            redis.hset(window, name, int(value) - milliseconds)
-        else:
-            redis.hset(window, name, value)
+        count, _, last = value.rpartition(":")
+        earlier = f"{count}:{int(last) - milliseconds}" if count else value
+        if name == "leaves_at":
+            earlier = str(int(value) - milliseconds)
+        redis.hset(window, str((int(last) - milliseconds) // width) if name.isdigit() else name, earlier)

@@ -14,7 +14,7 @@ from accounts import keys, services
 from accounts.models import Account, ApiKey
 from snapstate_project.common.times import iso
 
-NOWHERE = uuid.uuid4()
+NOWHERE = uuid.UUID("00000000-0000-4000-8000-000000000000")
 FIELDS = {"id", "email", "name", "plan", "status", "stripe_customer_id", "created_at", "updated_at"}
 
 

@@ -55,7 +55,8 @@ def months(account: Any) -> dict[date, tuple[int, ...]]:
 
 
 def something_random(choose: random.Random) -> Body:
-    return choose.choice([lambda: saved(choose.randrange(1_000_000)), resumed, replayed])()
+    bodies: list[Body] = [saved(choose.randrange(1_000_000)), resumed(), replayed()]
+    return choose.choice(bodies)
 
 
 def recount(account: Any, *, by_month: bool) -> dict[date, tuple[int, ...]]:

@@ -8,7 +8,7 @@ from django.db import OperationalError
 from django.http import Http404
 from rest_framework import exceptions as drf
 
-from snapstate_project.common.errors import as_api_error
+from snapstate_project.common.errors import ServiceUnavailable, as_api_error, error_response
 
 SAVE = b'{"workflow_id": "w", "step": 1, "state": {}}'
 JSON = {"Content-Type": "application/json"}
@@ -98,3 +98,10 @@ def test_nested_validation_errors_become_paths():
         ("c[1].d", "bad"),
         ("c[1].d", "worse"),
     ]
+
+
+def test_an_outage_is_one_line_a_second_in_the_log(caplog):
+    reason = f"{uuid.uuid4()} is away"
+    for _ in range(100):
+        error_response(ServiceUnavailable(reason), "id")
+    assert caplog.text.count(reason) == 1

@@ -6,6 +6,7 @@ import time
 import pytest
 from django.conf import settings
 
+from accounts.services import issue_key
 from snapstate_project import asgi
 from tests.common.raw_http import answer_to, connect, head, read_answer
 
@@ -120,3 +121,9 @@ def test_many_requests_on_one_connection(base_url, key):
             connection.sendall(head("GET", "/usage", key))
             assert read_answer(connection).startswith(b"HTTP/1.1 200 ")
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_head_needs_the_scope_that_get_needs(connect, account, method):
+    secret = issue_key(account, label="writer", scopes=["checkpoints:write"])[1]
+    assert connect(secret).request(method, "/workflows/w").status_code == 403

@@ -43,7 +43,7 @@ async def in_tls(server, certificate):
         yield f"rediss://:{server.password}@127.0.0.1:{outer.sockets[0].getsockname()[1]}/0"
 
 
-async def ping(url: str) -> bytes:
+async def ping(url: str):
     link = Link(url, timeout=2)
     try:
         return await link.execute("PING")

@@ -2,18 +2,18 @@
 
 import sys
 import time
+from importlib import import_module
 
 import django
 
 
 def main(name: str, *ways: str) -> None:
     django.setup()
-    from snapstate_project.events import relay  # noqa: PLC0415  (only once Django is set up)
-    from tests.events.steps import write_down  # noqa: PLC0415
+    relay, steps = import_module("snapstate_project.events.relay"), import_module("tests.events.steps")
 
     @relay.subscribe(name, "workflow.erased")
     def hear(events):
-        write_down(name, events)
+        steps.write_down(name, events)
         if "dies" in ways:
             print("middle", flush=True)
             time.sleep(60)

@@ -1,0 +1,41 @@
+"""One running SnapState for all these tests; each test works in an account of its own and leaves everything running."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests import environment
+from tests.promises.stack import Stack, Tenant, running
+
+FIGURES = "figures"
+
+
+@pytest.fixture(scope="session")
+def running_stack() -> Iterator[Stack]:
+    with running(environment.open_folder()) as stack:
+        yield stack
+
+
+@pytest.fixture
+def stack(running_stack: Stack) -> Iterator[Stack]:
+    running_stack.wait_for_web()
+    yield running_stack
+    running_stack.mend()
+
+
+@pytest.fixture
+def tenant(stack: Stack) -> Tenant:
+    return stack.tenant()
+
+
+@pytest.fixture
+def note(record_property: Callable[[str, object], None]) -> Callable[[object], None]:
+    """Figures worth telling at the end of the run."""
+    return lambda figures: record_property(FIGURES, figures)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for report in terminalreporter.stats.get("passed", []):
+        for name, figures in report.user_properties:
+            if name == FIGURES:
+                terminalreporter.write_line(f"{report.nodeid.split('::')[-1]}: {figures}")
