@@ -8,6 +8,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.db.models.signals import post_migrate
+from django.utils.module_loading import import_string
 
 PREFIX = re.compile(r"[A-Za-z0-9_]{1,12}")
 LEAST = {"RATE_LIMIT_MAX": 1, "RATE_LIMIT_WINDOW_MS": 1000, "MAX_API_KEYS_PER_ACCOUNT": 1}
@@ -34,6 +35,10 @@ def settings_make_sense(app_configs: Sequence[AppConfig] | None, **_: Any) -> li
     if not PREFIX.fullmatch(settings.API_KEY_PREFIX):
         message = "API_KEY_PREFIX must be 1 to 12 letters, digits and underscores."
         errors.append(Error(message, id="accounts.api_key_prefix"))
+    try:
+        import_string(settings.ACCOUNT_USAGE)
+    except ImportError as error:
+        errors.append(Error(f"ACCOUNT_USAGE: {error}.", id="accounts.account_usage"))
     return errors
 
 

@@ -16,7 +16,7 @@ from accounts import services
 from accounts.authentication import OperatorAuthentication
 from accounts.errors import AccountNotFound, KeyNotFound
 from accounts.models import Account, ApiKey
-from accounts.schema import PAGE_PARAMETERS
+from accounts.schema import CONFLICT, PAGE_PARAMETERS
 from accounts.serializers import (
     SHOWN_ONCE,
     AccountChangesSerializer,
@@ -40,9 +40,9 @@ UUID_SHAPE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNOREC
 READS_NO_BODY = ("GET", "HEAD", "DELETE", "OPTIONS")
 
 
+# Plain DRF on Django's own handler; any room's Admin API stands on it. (A docstring would be in the OpenAPI document.)
+@extend_schema(tags=["Operators"])
 class OperatorView(APIView):
-    """Plain DRF on Django's own handler; any room's Admin API stands on it."""
-
     authentication_classes = [OperatorAuthentication]
     permission_classes = []
     throttle_classes = []
@@ -80,7 +80,7 @@ class AccountsView(OperatorView):
         operation_id="create_account",
         summary="Create an account",
         request=NewAccountSerializer,
-        responses={201: AccountSerializer},
+        responses={201: AccountSerializer, 409: CONFLICT},
     )
     def post(self, request: Request) -> HttpResponse:
         account = services.create_account(**read(NewAccountSerializer, request))
@@ -117,7 +117,7 @@ class KeysView(OperatorView):
         operation_id="issue_key",
         summary="Issue a key; its secret is shown only here",
         request=NewKeySerializer,
-        responses={201: IssuedKeySerializer},
+        responses={201: IssuedKeySerializer, 409: CONFLICT},
     )
     def post(self, request: Request, account_id: str) -> HttpResponse:
         account = account_or_404(account_id)

@@ -21,7 +21,7 @@ from snapstate_project.events.models import EVENT_LOCK, Event, SubscriberCursor
 BATCH = 1_000
 TIMEOUT = "10s"
 SINGLY_SECONDS = 10.0
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.25
 LONGEST_PAUSE_SECONDS = 15.0
 
 SEPARATOR = "\x1f"

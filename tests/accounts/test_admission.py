@@ -9,13 +9,14 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from accounts import keys, services
 from accounts.admission import Caller, Verdict, admit, bury, gates_of_this_loop
 from accounts.errors import AccountInactive
 from accounts.models import Account, ApiKey
-from snapstate_project.common.errors import Unauthorized
+from snapstate_project.common.errors import PostgresDown, Unauthorized
 from snapstate_project.common.threads import in_thread
 from tests.accounts.calling import call, calls, granted, keys_in_redis, outcome, retry_after
 
@@ -142,6 +143,18 @@ def test_a_key_of_an_inactive_account_is_known_but_refused(key: str, account: Ac
     assert isinstance(call(key), AccountInactive)
     services.reactivate_account(account)
     assert isinstance(call(key), Verdict)
+
+
+def test_while_postgres_cannot_say_a_new_key_gets_503_and_a_known_one_goes_on(
+    key: str, stranger: str, sql: "psycopg.Connection[Any]", monkeypatch: pytest.MonkeyPatch
+):
+    call(key)
+    monkeypatch.setattr(settings, "POSTGRES_TIMEOUT_SECONDS", 0.2)
+    with sql.transaction():
+        sql.execute("LOCK TABLE accounts_apikey")
+        assert isinstance(call(stranger), PostgresDown)
+        assert isinstance(call(key), Verdict)
+    assert isinstance(call(stranger), Verdict)
 
 
 def test_requests_at_once_make_one_trip(key: str, trips: Callable[[], int]):

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from accounts import services
 from accounts.admission import Verdict
+from accounts.models import Account
 from tests.accounts.calling import (
     call,
     calls,
@@ -42,7 +44,10 @@ def test_calls_at_once_share_one_count(limited: Limited):
 
 def test_refused_calls_are_not_counted(limited: Limited, redis: Any):
     secret = limited(5)
+    calls(secret, 6)
+    window = redis.hgetall(keys_in_redis(secret)[1])
     calls(secret, 25, at_once=5)
+    assert redis.hgetall(keys_in_redis(secret)[1]) == window
     let_pass(redis, secret, 60_000)
     assert granted(calls(secret, 6)) == 5
 
@@ -86,6 +91,18 @@ def test_retry_after_is_when_the_next_call_is_granted(limited: Limited, redis: A
     assert retry_after(call(secret)) in (1, 2)
     let_pass(redis, secret, 2000)
     assert isinstance(call(secret), Verdict)
+
+
+def test_retry_after_is_true_after_the_limit_was_lowered(make_account: Callable[..., Account], redis: Any):
+    account = make_account(rate_limit_max=10)
+    secret = services.issue_key(account)[1]
+    calls(secret, 4)
+    let_pass(redis, secret, 30_000)
+    calls(secret, 4)
+    services.set_rate_limit(account, 3)
+    assert retry_after(call(secret)) == 60
+    services.set_rate_limit(account, 7)
+    assert 29 <= retry_after(call(secret)) <= 30
 
 
 @pytest.mark.usefixtures("exact")
