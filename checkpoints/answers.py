@@ -136,16 +136,16 @@ def summary_of_row(row: Workflow) -> WorkflowSummary:
         size_bytes=row.size_bytes,
         started_at=_iso(microseconds(row.started_at)) if row.started_at else "",
         last_activity_at=_iso(microseconds(row.last_activity_at)) if row.last_activity_at else "",
-        expires_at=_iso(microseconds(row.expires_at)) if row.expires_at and not row.pinned else None,
+        expires_at=_iso(microseconds(row.leaves_at)) if row.leaves_at else None,
         pinned=row.pinned,
         ttl_seconds=row.ttl_seconds,
         keep_last=row.keep_last,
-        tier="live",
+        tier="archive" if row.is_cold else "live",
     )
 
 
 def expiry(head: Head) -> str | None:
-    return None if head.pinned else _iso(head.expires)
+    return None if head.pinned or head.archived else _iso(head.expires)
 
 
 def _iso(at: int) -> str:

@@ -1,12 +1,19 @@
 """The other half of the scripts' ask: find out in Postgres what Redis alone cannot know, then call again."""
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from enum import Enum
 
-from checkpoints import history
-from checkpoints.content import Step
+import msgspec
+from django.conf import settings
+from django.utils import timezone
+
+from checkpoints import history, segments
+from checkpoints.content import Step, pack
 from checkpoints.envelope import NewCheckpoint
 from checkpoints.ids import WorkflowKey
 from checkpoints.json_text import same_value
+from checkpoints.models import Workflow
 from checkpoints.verdicts import Ask, Compare, Known, KnownStep, Range
 from snapstate_project.common.errors import ServiceUnavailable
 from snapstate_project.common.threads import in_thread
@@ -15,17 +22,36 @@ from snapstate_project.common.threads import in_thread
 ROUNDS = 20
 
 
+class Waking(Enum):
+    """What to do with a workflow that is in the archive only."""
+
+    LEAVE = "leave it there"
+    HEAD = "make it hot, without its state"
+    STATE = "make it hot"
+
+
+class Cold(msgspec.Struct, frozen=True):
+    """The workflow is in the archive only, and was left there."""
+
+    workflow: Workflow
+
+
 async def settled[Reply](
     key: WorkflowKey,
     call: Callable[[bytes], Awaitable[Reply | Ask | Compare]],
+    *,
+    waking: Waking,
     new: NewCheckpoint | None = None,
-) -> Reply:
+) -> Reply | Cold:
     """The script's verdict. `call` runs it with what is known; `new` is the save that a step is compared with."""
     known = b""
     for _ in range(ROUNDS):
         reply = await call(known)
         if isinstance(reply, Ask):
-            known = (await in_thread(learn, key, reply, new)).packed()
+            learnt = await in_thread(learn, key, reply, waking, new)
+            if isinstance(learnt, Cold):
+                return learnt
+            known = learnt.packed()
         elif isinstance(reply, Compare):
             known = Known(compared=reply.step.sequence, same=same_content(reply.step, new)).packed()
         else:
@@ -33,32 +59,64 @@ async def settled[Reply](
     raise ServiceUnavailable("The workflow is changing too fast to be read; try again.")
 
 
-def learn(key: WorkflowKey, ask: Ask, new: NewCheckpoint | None) -> Known:
-    """What Postgres says to a question, together with the basis it was asked on."""
+def learn(key: WorkflowKey, ask: Ask, waking: Waking, new: NewCheckpoint | None) -> Known | Cold:
+    """What the colder tiers say to a question, together with the basis it was asked on."""
+    if ask.why == "head":
+        return _learn_head(key, ask.basis, waking)
+    if ask.why == "entry" or new is None:
+        return Known(entry=int(ask.basis))
     with history.snapshot():
         workflow = history.find(key)
         if workflow is None:
-            return Known(basis=ask.basis) if ask.why == "head" else Known(trim=int(ask.basis))
-        if ask.why == "head":
-            head, content = history.known_head(workflow)
-            return Known(
-                basis=ask.basis, gen=workflow.generation, last=workflow.last_sequence, head=head, content=content
-            )
-        if ask.why == "entry" or new is None:
-            return Known(entry=int(ask.basis))
-        steps, _ = history.steps_in(workflow, Range(first=new.step, last=new.step))
-        return Known(gen=workflow.generation, trim=int(ask.basis), step=_verdict(steps[0], new) if steps else None)
+            return Known(trim=int(ask.basis))
+        wanted = Range(first=new.step, last=new.step)
+        steps, _ = history.steps_in(workflow, wanted)
+        places = [] if steps else segments.places(workflow.pk, workflow.generation, wanted)
+    verdict = _verdict(steps[0], new) if steps else _archived_verdict(places[0], new) if places else None
+    return Known(gen=workflow.generation, trim=int(ask.basis), step=verdict)
+
+
+def _learn_head(key: WorkflowKey, basis: str, waking: Waking) -> Known | Cold:
+    with history.snapshot():
+        workflow = history.find(key)
+        if workflow is None:
+            return Known(basis=basis)
+        known = Known(basis=basis, gen=workflow.generation, last=workflow.last_sequence)
+        if workflow.head_step is None:
+            return known
+        if workflow.is_cold and basis == "-" and waking is Waking.LEAVE:
+            return Cold(workflow)
+        wanted = Range(first=workflow.head_step, last=workflow.head_step)
+        steps, _ = history.steps_in(workflow, wanted)
+        places = [] if steps else segments.places(workflow.pk, workflow.generation, wanted)
+    if places and waking is Waking.STATE:
+        steps, known.source = segments.fetch(places[:1]), "archive"
+    if workflow.is_cold:
+        _stay_hot(workflow)
+    step = steps[0] if steps else None
+    known.head = history.known_head(workflow, step)
+    known.content = pack(step.envelope, step.metadata, step.state) if step else b""
+    return known
+
+
+def _stay_hot(workflow: Workflow) -> None:
+    """Set when it leaves Redis again, before it is put there: no crash in between can make it stay for ever."""
+    ttl = settings.DEFAULT_TTL_SECONDS if workflow.ttl_seconds is None else workflow.ttl_seconds
+    workflow.evict_at = timezone.now() + timedelta(seconds=ttl)
+    cold = Workflow.objects.filter(pk=workflow.pk, generation=workflow.generation, evicted_at=workflow.evicted_at)
+    cold.update(evict_at=workflow.evict_at)
 
 
 def _verdict(step: Step, new: NewCheckpoint) -> KnownStep:
-    return KnownStep(
-        seq=step.sequence,
-        size=len(step.state),
-        digest=step.digest,
-        guard=step.guard,
-        at=step.at,
-        same=same_content(step, new),
-    )
+    same = same_content(step, new)
+    return KnownStep(seq=step.sequence, size=step.size, digest=step.digest, guard=step.guard, at=step.at, same=same)
+
+
+def _archived_verdict(place: segments.Place, new: NewCheckpoint) -> KnownStep:
+    """By its digest, if that settles it; else by its bytes, which have to be fetched."""
+    entry, digest = place.entry, place.entry.digest.hex()
+    same = digest == new.digest or same_content(segments.fetch([place])[0], new)
+    return KnownStep(seq=entry.sequence, size=entry.size, digest=digest, guard=entry.guard, at=entry.at, same=same)
 
 
 def same_content(step: Step, new: NewCheckpoint | None) -> bool:

@@ -66,6 +66,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     state: bytes
 
     @property
+    def size(self) -> int:
+        return len(self.state)
+
+    @property
     def etag(self) -> str:
         return etag(self.generation, self.sequence, self.digest)
 

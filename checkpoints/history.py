@@ -13,7 +13,7 @@ from checkpoints.content import Step, pack, unpack
 from checkpoints.ids import WorkflowKey
 from checkpoints.models import Workflow, escape_nul
 from checkpoints.times import microseconds
-from checkpoints.verdicts import KnownHead, Range
+from checkpoints.verdicts import Head, KnownHead, Range
 
 
 class Row(NamedTuple):
@@ -50,14 +50,26 @@ def find(key: WorkflowKey) -> Workflow | None:
 def steps_in(workflow: Workflow, wanted: Range, label: str | None = None) -> tuple[list[Step], bool]:
     """Steps of the current generation in a range, and whether there are more; ends early when `room` is used up."""
     rows = _rows(workflow, wanted, label)
-    kept: list[Row] = []
-    room = wanted.room
-    for row in rows[: wanted.limit]:
-        if kept and row.size_bytes > room:
-            break
-        room -= row.size_bytes
-        kept.append(row)
+    kept = _fitting(rows[: wanted.limit], wanted.room)
     return decode(workflow.pk, kept), len(rows) > len(kept)
+
+
+def steps_above(workflow: Workflow, sequence: int, room: int) -> list[Step]:
+    """Rows of the current generation behind a sequence, in its order, as many as fit (one at least)."""
+    rows = _query(
+        f"SELECT {_COLUMNS} FROM checkpoints_checkpoint WHERE workflow_id = %s AND generation = %s"  # noqa: S608
+        " AND sequence > %s ORDER BY sequence",
+        [workflow.pk, workflow.generation, sequence],
+    )
+    return decode(workflow.pk, _fitting(rows, room))
+
+
+def _fitting(rows: list[Row], room: int) -> list[Row]:
+    for count, row in enumerate(rows):
+        room -= row.size_bytes
+        if room < 0 and count:
+            return rows[:count]
+    return rows
 
 
 def _rows(workflow: Workflow, wanted: Range, label: str | None) -> list[Row]:
@@ -131,29 +143,46 @@ def _step(row: Row, content: bytes) -> Step:
     )
 
 
-def known_head(workflow: Workflow) -> tuple[KnownHead | None, bytes]:
-    """The head in the form the scripts install it, and its content while Postgres holds it."""
-    if workflow.head_step is None:
-        return None, b""
-    steps, _ = steps_in(workflow, Range(first=workflow.head_step, last=workflow.head_step))
-    head = steps[0] if steps else None
-    known = KnownHead(
-        seq=workflow.head_sequence or 0,
-        step=workflow.head_step,
+def head_of(workflow: Workflow) -> Head:
+    """The head as Redis would say it; of a workflow that has one."""
+    return Head(
+        generation=workflow.generation,
+        last=workflow.last_sequence,
+        sequence=workflow.head_sequence or 0,
+        step=workflow.head_step or 0,
         digest=bytes(workflow.head_digest or b"").hex(),
-        guard=workflow.head_guard,
         status=workflow.status,
         total=workflow.total_checkpoints,
         size=workflow.size_bytes,
         started=_micro(workflow.started_at),
         at=_micro(workflow.last_activity_at),
-        saved=head.at if head else 0,
-        ttl="" if workflow.ttl_seconds is None else str(workflow.ttl_seconds),
-        expires=_micro(workflow.expires_at),
-        pinned=str(int(workflow.pinned)),
-        keep="" if workflow.keep_last is None else str(workflow.keep_last),
+        ttl=workflow.ttl_seconds,
+        expires=_micro(workflow.evict_at if workflow.evicted_at else workflow.expires_at),
+        pinned=workflow.pinned,
+        keep_last=workflow.keep_last,
+        archived=workflow.is_cold,
     )
-    return known, pack(head.envelope, head.metadata, head.state) if head else b""
+
+
+def known_head(workflow: Workflow, step: Step | None) -> KnownHead:
+    """The head in the form the scripts install it; `step` is its checkpoint, when that could be read."""
+    head = head_of(workflow)
+    return KnownHead(
+        seq=head.sequence,
+        step=head.step,
+        digest=head.digest,
+        guard=workflow.head_guard,
+        status=head.status,
+        total=head.total,
+        size=head.size,
+        started=head.started,
+        at=head.at,
+        saved=step.at if step else 0,
+        ttl="" if head.ttl is None else str(head.ttl),
+        expires=head.expires,
+        pinned=str(int(head.pinned)),
+        keep="" if head.keep_last is None else str(head.keep_last),
+    )
 
 
 def _micro(at: Any) -> int:

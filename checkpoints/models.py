@@ -1,5 +1,6 @@
 """What Postgres keeps of a workflow: its row, its history as deltas, and the erasures still to finish."""
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -44,6 +45,10 @@ class Workflow(models.Model):
     generation = models.PositiveIntegerField(default=1)
     last_sequence = models.BigIntegerField(default=0, help_text="Every save up to it has been taken.")
 
+    saved_sequence = models.BigIntegerField(default=0, help_text="Of the last save; a PATCH takes a sequence too.")
+    archived_sequence = models.BigIntegerField(default=0, help_text="Every row up to it is in a segment.")
+    dropped_sequence = models.BigIntegerField(default=0, help_text="Rows up to it are in segments only.")
+
     head_step = models.BigIntegerField(null=True)
     head_sequence = models.BigIntegerField(null=True)
     head_digest = models.BinaryField(null=True)
@@ -64,7 +69,8 @@ class Workflow(models.Model):
     last_activity_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     archive_at = models.DateTimeField(null=True, help_text="When it is due for the archive; null while pinned.")
-    evict_at = models.DateTimeField(null=True, help_text="When a workflow made hot again leaves Redis.")
+    evict_at = models.DateTimeField(null=True, help_text="When, archived, it leaves Redis and its rows go.")
+    evicted_at = models.DateTimeField(null=True, help_text="When it left, until the next save.")
     erased_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -75,11 +81,22 @@ class Workflow(models.Model):
             models.Index(fields=["account", "agent_id", "-last_activity_at"], name="workflow_agent"),
             models.Index(fields=["account", "workflow_id"], name="workflow_prefix"),
             models.Index(fields=["archive_at"], name="workflow_due", condition=models.Q(archive_at__isnull=False)),
+            models.Index(fields=["evict_at"], name="workflow_leaving", condition=models.Q(evict_at__isnull=False)),
             GinIndex(fields=["metadata_terms"], name="workflow_metadata"),
         ]
 
     def __str__(self) -> str:
         return self.workflow_id or f"erased workflow {self.pk}"
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether it is in the archive only: not in Redis, and no row of its history left."""
+        return self.evicted_at is not None and self.evict_at is None
+
+    @property
+    def leaves_at(self) -> datetime | None:
+        """When it goes to the archive; None while it is there or pinned."""
+        return None if self.pinned or self.is_cold else self.evict_at or self.expires_at
 
 
 class Checkpoint(models.Model):
@@ -108,6 +125,55 @@ class Checkpoint(models.Model):
         return f"step {self.step}"
 
 
+class ArchiveIntent(models.Model):
+    """An object that may be under way: written before the upload, gone when its segment is, or its object."""
+
+    workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="+")
+    generation = models.PositiveIntegerField()
+    key = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class ArchiveSegment(models.Model):
+    """One object of the archive, verified. `steps` is its index: what is in it, without the states."""
+
+    workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="segments")
+    generation = models.PositiveIntegerField()
+    key = models.TextField(unique=True)
+    first_sequence = models.BigIntegerField()
+    last_sequence = models.BigIntegerField()
+    first_step = models.BigIntegerField()
+    last_step = models.BigIntegerField()
+    count = models.PositiveIntegerField()
+    raw_bytes = models.BigIntegerField(help_text="Bytes of state in it, as sent.")
+    stored_bytes = models.BigIntegerField(help_text="Bytes of the object.")
+    sha256 = models.BinaryField()
+    steps = models.BinaryField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["workflow", "generation", "first_step"], name="segment_steps")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class ArchiveProblem(models.Model):
+    """A workflow whose archiving failed and was set aside; retried later, or by an operator at once."""
+
+    workflow = models.OneToOneField(Workflow, on_delete=models.CASCADE, related_name="archive_problem")
+    reason = models.TextField()
+    attempts = models.PositiveIntegerField(default=1)
+    first_at = models.DateTimeField(auto_now_add=True)
+    last_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return self.reason
+
+
 class Erasure(models.Model):
     """An erase that has been promised: done when Redis, rows and archive hold nothing below `generation`."""
 
@@ -117,6 +183,7 @@ class Erasure(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     hot_erased_at = models.DateTimeField(null=True)
     rows_erased_at = models.DateTimeField(null=True)
+    objects_erased_at = models.DateTimeField(null=True)
     swept_at = models.DateTimeField(null=True, help_text="When the last look, an hour later, was done.")
 
     class Meta:

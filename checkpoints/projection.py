@@ -41,6 +41,9 @@ class Projection:
     workflow_id: str
     generation: int
     last_sequence: int
+    saved_sequence: int
+    archived_sequence: int
+    dropped_sequence: int
     head_step: int | None
     head_sequence: int | None
     head_digest: bytes | None
@@ -59,6 +62,8 @@ class Projection:
     started_at: datetime | None
     last_activity_at: datetime | None
     expires_at: datetime | None
+    evict_at: datetime | None
+    evicted_at: datetime | None
     moved: bool = False
     had_rows: bool = False
     found_at: int = 0
@@ -77,7 +82,8 @@ class Projection:
         self.total_checkpoints += known is None
         self.size_bytes += size - (known or 0)
         self.new[step.step] = step
-        self.moved, self.last_sequence = True, step.sequence
+        self.moved, self.last_sequence, self.saved_sequence = True, step.sequence, step.sequence
+        self.evict_at = self.evicted_at = None
         self.started_at = self.started_at or moment(step.at)
         self.last_activity_at = moment(step.at)
         self._live_until(fields)
@@ -89,6 +95,7 @@ class Projection:
     def _begin(self, generation: int) -> None:
         """The first save after an erase that Postgres does not know of, as after a restore from an older copy."""
         self.generation, self.total_checkpoints, self.size_bytes = generation, 0, 0
+        self.archived_sequence = self.dropped_sequence = 0
         self.head_step, self.started_at = None, None
         self.new, self.existing = {}, {}
 
@@ -114,6 +121,13 @@ class Projection:
         self.pinned = fields[b"p"] == b"1"
         self.keep_last = int(fields[b"k"]) if fields[b"k"] else None
         self._live_until(fields)
+        if self.is_archived:
+            self.evict_at = None if self.pinned else self.expires_at
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether every save is in a segment."""
+        return self.archived_sequence >= self.saved_sequence > 0
 
     def _live_until(self, fields: dict[bytes, bytes]) -> None:
         self.ttl_seconds = int(fields[b"l"]) if fields[b"l"] else None
@@ -122,7 +136,7 @@ class Projection:
     @property
     def archive_at(self) -> datetime | None:
         """When it is due for the archive: a while before it expires, never while pinned."""
-        if self.pinned or self.expires_at is None:
+        if self.pinned or self.expires_at is None or self.is_archived:
             return None
         ttl = settings.DEFAULT_TTL_SECONDS if self.ttl_seconds is None else self.ttl_seconds
         return self.expires_at - timedelta(seconds=min(settings.ARCHIVE_THRESHOLD_SECONDS, ttl / 2))

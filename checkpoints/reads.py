@@ -6,17 +6,20 @@ from uuid import UUID
 
 import msgspec
 
-from checkpoints import history, store
-from checkpoints.asking import settled
+from checkpoints import history, segments, store
+from checkpoints.asking import Cold, Waking, settled
 from checkpoints.content import Step, decode_envelope
 from checkpoints.diff import Difference, difference
 from checkpoints.errors import CheckpointNotFound, WorkflowNotFound
 from checkpoints.ids import MAX_STEP, WorkflowKey, workflow_key
+from checkpoints.models import Workflow
+from checkpoints.segments import Place
 from checkpoints.verdicts import Head, Range, Tail
 from snapstate_project.common.errors import ServiceUnavailable
 from snapstate_project.common.threads import in_thread
 
 PAGE_BYTES = 16 * 1_048_576
+NEWEST = Range(newest_first=True, limit=1)
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -27,57 +30,73 @@ class Page(msgspec.Struct, frozen=True):
     more: bool
 
 
+class Colder(msgspec.Struct, frozen=True):
+    """What Postgres holds of a range, and where in the archive the rest of it stands."""
+
+    steps: list[Step] = []
+    more: bool = False
+    places: list[Place] = []
+
+
 async def page(key: WorkflowKey, wanted: Range, label: str | None = None) -> Page | None:
     """One page of steps from every tier, or None for a workflow that holds nothing."""
     first = wanted if label is None else msgspec.structs.replace(wanted, limit=2**31, room=2**31, metered=False)
-    tail: Tail | None = await settled(key, lambda known: store.read(key, known, first))
+    tail = await settled(key, lambda known: store.read(key, known, first), waking=Waking.LEAVE)
     if tail is None:
         return None
-    if tail.complete and label is None:
+    if isinstance(tail, Cold):
+        tail = Tail(history.head_of(tail.workflow), [], False, False)
+    elif tail.complete and label is None:
         return Page(tail.head, tail.steps, tail.more)
     held = [step for step in tail.steps if label is None or decode_envelope(step.envelope).label == label]
-    colder: tuple[list[Step], bool] | None = ([], False)
-    if not tail.complete:
-        colder = await in_thread(_warm, key, tail.head.generation, wanted, label)
+    colder = Colder() if tail.complete else await in_thread(_colder, key, tail.head.generation, wanted, label)
     if colder is None:
         return None
-    found = merged((held, tail.more), colder, wanted)
+    found, more = merged((held, tail.more), colder, wanted)
+    steps = await in_thread(_fetched, found) if any(isinstance(item, Place) for item in found) else found
     if wanted.metered:
-        await store.note_replay(key, tail.head.generation, len(found[0]))
-    return Page(tail.head, *found)
+        await store.note_replay(key, tail.head.generation, len(steps))
+    return Page(tail.head, steps, more)  # type: ignore[arg-type]
 
 
-def _warm(key: WorkflowKey, generation: int, wanted: Range, label: str | None) -> tuple[list[Step], bool] | None:
+def _colder(key: WorkflowKey, generation: int, wanted: Range, label: str | None) -> Colder | None:
     with history.snapshot():
         workflow = history.find(key)
         if workflow is None or workflow.generation < generation:
-            return [], False
+            return Colder()
         if workflow.generation > generation:
             return None
-        return history.steps_in(workflow, wanted, label)
+        steps, more = history.steps_in(workflow, wanted, label)
+        archived = segments.places(workflow.pk, generation, wanted, label) if workflow.dropped_sequence else []
+        return Colder(steps, more, archived)
 
 
-def merged(hot: tuple[list[Step], bool], warm: tuple[list[Step], bool], wanted: Range) -> tuple[list[Step], bool]:
-    """Both lists as one, in order. Where a list was cut, nothing behind its last step counts: it may have gaps."""
+def _fetched(found: list[Step | Place]) -> list[Step]:
+    return [item if isinstance(item, Step) else segments.fetch([item])[0] for item in found]
+
+
+def merged(hot: tuple[list[Step], bool], colder: Colder, wanted: Range) -> tuple[list[Step | Place], bool]:
+    """All tiers as one, in order. Where a list was cut, nothing behind its last step counts: it may have gaps."""
     sign = -1 if wanted.newest_first else 1
-    newest: dict[int, Step] = {}
-    for step in [*hot[0], *warm[0]]:
-        if step.step not in newest or newest[step.step].sequence < step.sequence:
-            newest[step.step] = step
-    ends = [steps[-1].step * sign for steps, more in (hot, warm) if more and steps]
+    newest: dict[int, Step | Place] = {}
+    everything: list[Step | Place] = [*hot[0], *colder.steps, *colder.places]
+    for item in everything:
+        if item.step not in newest or newest[item.step].sequence < item.sequence:
+            newest[item.step] = item
+    cut = [steps[-1].step * sign for steps, more in (hot, (colder.steps, colder.more)) if more and steps]
     ordered = [newest[number * sign] for number in sorted(step * sign for step in newest)]
-    sure = [step for step in ordered if not ends or step.step * sign <= min(ends)]
+    sure = [item for item in ordered if not cut or item.step * sign <= min(cut)]
     kept = list(_fitting(sure, wanted))
-    return kept, len(kept) < len(ordered) or hot[1] or warm[1]
+    return kept, len(kept) < len(ordered) or hot[1] or colder.more
 
 
-def _fitting(steps: Iterable[Step], wanted: Range) -> Iterable[Step]:
+def _fitting(items: Iterable[Step | Place], wanted: Range) -> Iterable[Step | Place]:
     room = wanted.room
-    for count, step in enumerate(steps):
-        if count >= wanted.limit or (count and len(step.state) > room):
+    for count, item in enumerate(items):
+        if count >= wanted.limit or (count and item.size > room):
             return
-        room -= len(step.state)
-        yield step
+        room -= item.size
+        yield item
 
 
 async def get_checkpoint(account_id: UUID, workflow_id: str, step: int) -> tuple[Head, Step, Difference]:
@@ -103,8 +122,14 @@ async def previous_state(key: WorkflowKey, step: int) -> bytes | None:
     return found.steps[0].state if found and found.steps else b"{}"
 
 
-async def head_of(key: WorkflowKey) -> tuple[Head, Step]:
-    found = await page(key, Range(newest_first=True, limit=1))
+async def head_of(key: WorkflowKey) -> tuple[Head, Step] | Workflow:
+    """The head and its step; of a workflow that is in the archive only, its row, which says as much."""
+    tail = await settled(key, lambda known: store.read(key, known, NEWEST), waking=Waking.LEAVE)
+    if isinstance(tail, Cold):
+        return tail.workflow
+    if tail is not None and tail.steps and tail.steps[0].sequence == tail.head.sequence:
+        return tail.head, tail.steps[0]
+    found = await page(key, NEWEST)
     if found is None or not found.steps:
         raise WorkflowNotFound
     return found.head, found.steps[0]

@@ -6,15 +6,16 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
-from checkpoints import codec, history
+from checkpoints import codec, history, segments
 from checkpoints.content import Step, decode_envelope, pack
 from checkpoints.models import escape_nul, unescape_nul
 from checkpoints.projection import Existing, Projection
 from checkpoints.times import moment
+from checkpoints.verdicts import Range
 
 CACHE_BYTES = 64 * 1_048_576
 
-_COLUMNS = [item.name for item in fields(Projection)][:24]
+_COLUMNS = [item.name for item in fields(Projection)][:29]
 _LABEL = _COLUMNS.index("label")
 _SELECT = f"""
     SELECT {", ".join(f"w.{name}" for name in _COLUMNS)} FROM checkpoints_workflow w
@@ -23,8 +24,9 @@ _SELECT = f"""
 """  # noqa: S608
 _INSERT = """
     INSERT INTO checkpoints_workflow (account_id, digest, workflow_id, generation, last_sequence, head_guard, status,
-        metadata_terms, total_checkpoints, size_bytes, stored_bytes, pinned)
-    SELECT account_id, digest, '', 1, 0, '', 'active', '{}', 0, 0, 0, false
+        saved_sequence, archived_sequence, dropped_sequence, metadata_terms, total_checkpoints, size_bytes,
+        stored_bytes, pinned)
+    SELECT account_id, digest, '', 1, 0, '', 'active', 0, 0, 0, '{}', 0, 0, 0, false
     FROM unnest(%s::uuid[], %s::bytea[]) AS k (account_id, digest)
     ON CONFLICT (account_id, digest) DO NOTHING
 """
@@ -117,7 +119,7 @@ def _projection(row: Sequence[Any]) -> Projection:
 
 
 def load_existing(cursor: Any, wanted: list[tuple[Projection, int]]) -> None:
-    """Tell projections which of these steps Postgres has already."""
+    """Tell projections which of these steps are stored already, in rows or in segments."""
     if not wanted:
         return
     cursor.execute(
@@ -129,6 +131,10 @@ def load_existing(cursor: Any, wanted: list[tuple[Projection, int]]) -> None:
     projections = {projection.id: projection for projection, _ in wanted}
     for workflow, step, sequence, size, stored in cursor.fetchall():
         projections[workflow].existing[step] = Existing(sequence, size, stored)
+    for projection, step in wanted:
+        if projection.dropped_sequence and step not in projection.existing:
+            for entry in segments.entries(projection.id, projection.generation, Range(first=step, last=step)):
+                projection.existing[step] = Existing(entry.sequence, entry.size, 0)
 
 
 def write_workflows(cursor: Any, moved: Sequence[Projection]) -> None:
@@ -150,7 +156,7 @@ def write_history(cursor: Any, moved: Sequence[Projection]) -> list[Chain]:
     for projection in moved:
         _remove_replaced(cursor, projection, chains)
         for step in sorted(projection.new.values(), key=lambda step: step.sequence):
-            row, chains[projection.id] = _encoded(projection.id, step, chains.get(projection.id))
+            row, chains[projection.id] = _encoded(projection, step, chains.get(projection.id))
             projection.stored_bytes += len(row[-1])
             written.append(row)
     if written:
@@ -160,19 +166,25 @@ def write_history(cursor: Any, moved: Sequence[Projection]) -> list[Chain]:
     return [replace(chains[p.id], as_of=p.last_sequence) for p in moved if p.id in chains]
 
 
-def _encoded(workflow: int, step: Step, last: Chain | None) -> tuple[list[Any], Chain]:
+def _encoded(projection: Projection, step: Step, last: Chain | None) -> tuple[list[Any], Chain]:
     content = pack(step.envelope, step.metadata, step.state)
-    stands = last is not None and last.generation == step.generation and last.depth + 1 < codec.FULL_EVERY
-    base = last if stands else None
+    base = last if last is not None and _may_stand_on(last, step, projection) else None
     body = codec.encode(content, base.content if base else None)
     anchor, depth = (base.anchor, base.depth + 1) if base else (step.sequence, 0)
     envelope = decode_envelope(step.envelope)
     label = None if envelope.label is None else escape_nul(envelope.label)
     row = [
-        workflow, step.sequence, step.step, anchor, base.sequence if base else None, moment(step.at), step.generation,
-        len(step.state), bytes.fromhex(step.digest), envelope.status, step.guard, envelope.agent_id, label, body,
+        projection.id, step.sequence, step.step, anchor, base.sequence if base else None, moment(step.at),
+        step.generation, len(step.state), bytes.fromhex(step.digest), envelope.status, step.guard,
+        envelope.agent_id, label, body,
     ]  # fmt: skip
-    return row, Chain(workflow, step.generation, step.sequence, anchor, depth, content)
+    return row, Chain(projection.id, step.generation, step.sequence, anchor, depth, content)
+
+
+def _may_stand_on(last: Chain, step: Step, projection: Projection) -> bool:
+    """Not on what is archived: those rows go one day, and nothing else looks at what stands on them."""
+    alive = last.generation == step.generation and last.sequence > projection.archived_sequence
+    return alive and last.depth + 1 < codec.FULL_EVERY
 
 
 def _chains(cursor: Any, projections: Sequence[Projection]) -> dict[int, Chain]:

@@ -10,8 +10,9 @@ from django.db import connection, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
-from checkpoints import history, reads, store
-from checkpoints.asking import settled
+from checkpoints import archiving, reads, store
+from checkpoints.archive import ArchiveDown
+from checkpoints.asking import Waking, settled
 from checkpoints.content import Step
 from checkpoints.diff import Difference, difference
 from checkpoints.envelope import NewCheckpoint, WorkflowChanges
@@ -39,14 +40,18 @@ class SaveOutcome(msgspec.Struct, frozen=True):
 async def save_checkpoint(account_id: UUID, new: NewCheckpoint) -> SaveOutcome:
     """Save one step, or give the first answer again when it is saved already. Raises SaveConflict."""
     key = workflow_key(account_id, new.workflow_id)
-    verdict = await settled(key, lambda known: store.save(key, new, known, settings.DEFAULT_TTL_SECONDS), new)
+    verdict = await settled(
+        key, lambda known: store.save(key, new, known, settings.DEFAULT_TTL_SECONDS), waking=Waking.HEAD, new=new
+    )
     if isinstance(verdict, Saved):
         return SaveOutcome(verdict.etag, verdict.at, len(new.state), False, await _diff(key, new, verdict))
     if isinstance(verdict, Replayed):
         return SaveOutcome(verdict.etag, verdict.at, verdict.size, True, await _diff_before(key, new))
     if isinstance(verdict, Busy):
         raise ServiceUnavailable("Saves are coming faster than they can be made durable; try again.", retry_after=2)
-    raise _conflict(new, verdict)
+    if isinstance(verdict, Refused):
+        raise _conflict(new, verdict)
+    raise ServiceUnavailable
 
 
 async def _diff(key: WorkflowKey, new: NewCheckpoint, saved: Saved) -> Difference | None:
@@ -72,21 +77,15 @@ def _conflict(new: NewCheckpoint, refused: Refused) -> SaveConflict:
 async def resume_workflow(account_id: UUID, workflow_id: str, agent_id: str | None) -> tuple[Head, Step, str]:
     """The head of a workflow, its newest step, and the tier they came from."""
     key = workflow_key(account_id, workflow_id)
-    resumed: Resumed | None = await settled(key, lambda known: store.resume(key, known, agent_id))
-    if resumed is None:
+    resumed = await settled(key, lambda known: store.resume(key, known, agent_id), waking=Waking.STATE)
+    if not isinstance(resumed, Resumed):
         raise WorkflowNotFound
     if resumed.step is not None:
         return resumed.head, resumed.step, resumed.source
-    return resumed.head, await in_thread(_colder_head, key, resumed.head), "warm"
-
-
-def _colder_head(key: WorkflowKey, head: Head) -> Step:
-    with history.snapshot():
-        workflow = history.find(key)
-        steps = history.steps_in(workflow, Range(first=head.step, last=head.step))[0] if workflow else []
-    if not steps or steps[0].sequence != head.sequence:
+    found = await reads.page(key, Range(first=resumed.head.step, last=resumed.head.step, limit=1))
+    if found is None or not found.steps or found.steps[0].sequence != resumed.head.sequence:
         raise ServiceUnavailable("The head of this workflow cannot be read at the moment; try again.")
-    return steps[0]
+    return resumed.head, found.steps[0], "archive"
 
 
 async def patch_workflow(key: WorkflowKey, changes: WorkflowChanges) -> None:
@@ -99,6 +98,7 @@ async def patch_workflow(key: WorkflowKey, changes: WorkflowChanges) -> None:
         lambda known: store.patch(
             key, known, ttl=ttl, pinned=pinned, keep_last=keep, default_ttl=settings.DEFAULT_TTL_SECONDS
         ),
+        waking=Waking.HEAD,
     )
     if not patched:
         raise WorkflowNotFound
@@ -144,24 +144,29 @@ def _blank(generation: int) -> dict[str, object]:
 
 
 def finish_erasure(erasure: Erasure) -> None:
-    """Redis, then rows. Repeating it changes nothing; it touches only generations below the erasure's."""
+    """Redis, rows, then objects. Repeating it changes nothing; it touches only generations below the erasure's."""
     workflow = Workflow.objects.get(account_id=erasure.account_id, digest=erasure.digest)
     store.erase(erasure.account_id.hex, bytes(erasure.digest), erasure.generation, workflow.last_sequence)
     with transaction.atomic(), connection.cursor() as cursor:
-        Workflow.objects.select_for_update().get(pk=workflow.pk)
+        Workflow.objects.select_for_update(no_key=True).get(pk=workflow.pk)
         cursor.execute(
             "DELETE FROM checkpoints_checkpoint WHERE workflow_id = %s AND generation < %s",
             [workflow.pk, erasure.generation],
         )
     now = timezone.now()
+    Erasure.objects.filter(pk=erasure.pk).update(hot_erased_at=now, rows_erased_at=now)
+    try:
+        archiving.erase_objects(workflow, erasure.generation)
+    except ArchiveDown:
+        return  # the promise stands: nothing of it can be read, and the objects go with a later look
     swept = now if erasure.created_at < now - timedelta(hours=1) else None
-    Erasure.objects.filter(pk=erasure.pk).update(hot_erased_at=now, rows_erased_at=now, swept_at=swept)
+    Erasure.objects.filter(pk=erasure.pk).update(objects_erased_at=now, swept_at=swept)
 
 
 def finish_erasures(limit: int = 1000) -> int:
     """Finish what an outage left undone, and look once more an hour after each erase. Returns how many it looked at."""
     due = Erasure.objects.filter(swept_at__isnull=True).order_by("created_at")
-    late = [e for e in due[:limit] if e.rows_erased_at is None or e.created_at < timezone.now() - timedelta(hours=1)]
+    late = [e for e in due[:limit] if e.objects_erased_at is None or e.created_at < timezone.now() - timedelta(hours=1)]
     for erasure in late:
         finish_erasure(erasure)
     return len(late)

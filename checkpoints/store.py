@@ -21,7 +21,7 @@ _LUA = Path(__file__).parent / "lua"
 _save, _resume, _read, _patch = (
     Script(_LUA / "workflow.lua", _LUA / f"{name}.lua") for name in ("save", "resume", "read", "patch")
 )
-_erase, _settle = Script(_LUA / "erase.lua"), Script(_LUA / "settle.lua")
+_erase, _settle, _evict = (Script(_LUA / f"{name}.lua") for name in ("erase", "settle", "evict"))
 
 
 def new_uid() -> bytes:
@@ -92,6 +92,19 @@ def erase(account_hex: str, digest: bytes, generation: int, last_sequence: int) 
     """Take what is older than `generation` from Redis. Synchronous: also run by background processes."""
     names = keys(WorkflowKey(UUID(account_hex), "", digest))
     redis.run_script(_erase, [*names[:3], names[4]], [generation, last_sequence])
+
+
+def evict(account_id: UUID, digest: bytes, generation: int, last_sequence: int) -> bool:
+    """Take a workflow from Redis unless it holds more than Postgres does; whether nothing of it is left."""
+    names = keys(WorkflowKey(account_id, "", digest))
+    return bool(redis.run_script(_evict, [*names[:3], names[4]], [generation, last_sequence]))
+
+
+def is_ahead(account_id: UUID, digest: bytes, generation: int, last_sequence: int) -> bool:
+    """Whether Redis holds what Postgres has not taken yet."""
+    with redis.outages_as_ours():
+        held: list[Any] = redis.client().hmget(keys(WorkflowKey(account_id, "", digest))[0], ["gen", "last"])
+    return bool(held[0]) and (int(held[0]), int(held[1])) > (generation, last_sequence)
 
 
 def entries_at(places: Sequence[tuple[int, bytes, bytes, int, int]]) -> list[Step | None]:

@@ -2,7 +2,12 @@
 
 from celery import shared_task
 
-from checkpoints import services
+from checkpoints import archiving, services
+
+
+@shared_task(name="checkpoints.archive_expiring")
+def archive_expiring() -> int:
+    return archiving.archive_expiring().archived
 
 
 @shared_task(name="checkpoints.finish_erasures")

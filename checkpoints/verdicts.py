@@ -48,6 +48,7 @@ class Known(msgspec.Struct):
     compared: int | None = None
     same: bool | None = None
     entry: int | None = None
+    source: str = "warm"
     content: bytes = b""
 
     def packed(self) -> bytes:
@@ -114,6 +115,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     expires: int
     pinned: bool
     keep_last: int | None
+    archived: bool = False
 
 
 class Resumed(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema
 from checkpoints import answers, envelope, reads, schema, serializers, services
 from checkpoints.ids import AGENT_ID, MAX_STEP, checkpoint_from_path, workflow_id_from_path, workflow_key
 from checkpoints.listing import Position, list_workflows
+from checkpoints.models import Workflow
 from checkpoints.verdicts import Range
 from snapstate_project.common.api import (
     HotAPIView,
@@ -173,5 +174,8 @@ class WorkflowView(HotAPIView):
         return HttpResponse(status=204)
 
     async def summary(self, request: HotRequest, workflow_id: str) -> HttpResponse:
-        head, step = await reads.head_of(workflow_key(request.caller.account_id, workflow_id))
-        return answers.tagged(answers.summary_of(workflow_id, head, step), step.etag)
+        found = await reads.head_of(workflow_key(request.caller.account_id, workflow_id))
+        summary = (
+            answers.summary_of_row(found) if isinstance(found, Workflow) else answers.summary_of(workflow_id, *found)
+        )
+        return json_response(summary, headers={"ETag": summary.etag})

@@ -4,54 +4,34 @@ import os
 import tomllib
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from dotenv import load_dotenv
+
+from snapstate_project.env import database, env, env_bool, env_int, env_list
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 load_dotenv(os.environ.get("SNAPSTATE_ENV_FILE", BASE_DIR / ".env"))
 
 
-def env(name: str, default: str = "") -> str:
-    return os.environ.get(name) or default
-
-
-def env_int(name: str, default: int) -> int:
-    value = env(name, str(default))
-    try:
-        return int(value)
-    except ValueError:
-        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}") from None
-
-
-def env_bool(name: str, default: bool = False) -> bool:
-    value = env(name, "true" if default else "false").lower()
-    if value not in ("true", "false", "1", "0", "yes", "no", "on", "off"):
-        raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}")
-    return value in ("true", "1", "yes", "on")
-
-
-def env_list(name: str, default: str = "") -> list[str]:
-    return [part.strip() for part in env(name, default).split(",") if part.strip()]
-
-
-def database(url: str) -> dict[str, Any]:
-    parts = urlsplit(url)
-    if parts.scheme not in ("postgres", "postgresql"):
-        raise ImproperlyConfigured("DATABASE_URL must look like postgresql://user:password@host:5432/name")
-    return {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": unquote(parts.path.lstrip("/")),
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
-        "HOST": parts.hostname or "",
-        "PORT": str(parts.port or ""),
-        "CONN_MAX_AGE": 600,
-        "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 3, **dict(parse_qsl(parts.query))},
+def archive_storage() -> dict[str, Any]:
+    """Cloudflare R2, or any S3, when R2_* says so; a local folder otherwise."""
+    account = env("R2_ACCOUNT_ID")
+    endpoint = env("R2_ENDPOINT", f"https://{account}.r2.cloudflarestorage.com" if account else "")
+    if not endpoint:
+        folder = {"location": SNAPSTATE_HOME / "archive", "allow_overwrite": True}
+        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": folder}
+    options = {
+        "endpoint_url": endpoint,
+        "access_key": env("R2_ACCESS_KEY_ID"),
+        "secret_key": env("R2_SECRET_ACCESS_KEY"),
+        "bucket_name": env("R2_BUCKET_NAME", "checkpoint-archives"),
+        "verify": env("R2_CA_BUNDLE") or None,
     }
+    if not (options["access_key"] and options["secret_key"]):
+        raise ImproperlyConfigured("R2_ENDPOINT needs R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY")
+    return {"BACKEND": "snapstate_project.common.r2.R2Storage", "OPTIONS": options}
 
 
 # --- The server ---
@@ -139,6 +119,7 @@ MAX_API_KEYS_PER_ACCOUNT = env_int("MAX_API_KEYS_PER_ACCOUNT", 10)
 MAX_AGENTS_PER_ACCOUNT = env_int("MAX_AGENTS_PER_ACCOUNT", 50)
 STALLED_AFTER_SECONDS = env_int("STALLED_AFTER_SECONDS", 86_400)
 ARCHIVE_THRESHOLD_SECONDS = env_int("ARCHIVE_THRESHOLD_SECONDS", 3600)
+ARCHIVE_COMPRESSION = env("ARCHIVE_COMPRESSION", "zstd")
 MAX_BODY_BYTES = 1_048_576 + 256 * 1024
 
 # --- Seams between rooms, which never import one another ---
@@ -219,6 +200,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
+    "archive-expiring": {"task": "checkpoints.archive_expiring", "schedule": 60.0},
     "finish-erasures": {"task": "checkpoints.finish_erasures", "schedule": 60.0},
     "prune-events": {"task": "events.prune_events", "schedule": 3600.0},
 }
@@ -231,10 +213,7 @@ WHITENOISE_MAX_AGE = 3600
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    "archive": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": SNAPSTATE_HOME / "archive"},
-    },
+    "archive": archive_storage(),
 }
 
 # --- Logs ---

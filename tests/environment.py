@@ -31,6 +31,7 @@ def start(worker: str = "") -> None:
     try:
         home = open_folder()
         set_secrets()
+        os.environ["SNAPSTATE_HOME"] = str(home / "home")
         use_redis(home, worker)
         if worker:
             use_database(os.environ[TEMPLATE_URL], worker)

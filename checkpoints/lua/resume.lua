@@ -8,5 +8,5 @@ if not head then return { 'none' } end
 local entry = entry_of(head.seq) or (known and known.entry == head.seq and {})
 if not entry then return { 'ask', 'entry', whole(head.seq) } end
 redis.call('XADD', KEYS[4], '*', 't', 'resume', 'u', ARGV[3], 'a', ARGV[4], 'd', ARGV[5], 'w', ARGV[6],
-  'g', whole(head.gen), 'q', 0, 'n', ARGV[7], 'o', installed and 'warm' or 'hot', 'm', whole(now_us()))
-return { 'head', redis.call('HGETALL', KEYS[1]), entry, installed and 'warm' or 'hot' }
+  'g', whole(head.gen), 'q', 0, 'n', ARGV[7], 'o', installed and known.source or 'hot', 'm', whole(now_us()))
+return { 'head', redis.call('HGETALL', KEYS[1]), entry, installed and known.source or 'hot' }

@@ -64,6 +64,22 @@ class WorkflowFailed(WorkflowCompleted, frozen=True, kw_only=True, omit_defaults
     error_message: str | None = None
 
 
+class WorkflowExpired(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The TTL ended and the workflow left the hot tier; `step` is its head's."""
+
+    digest: str
+    generation: int
+    sequence: int
+    step: int
+    workflow_id: str = ""
+
+
+class WorkflowArchived(WorkflowExpired, frozen=True, kw_only=True, omit_defaults=True):
+    """Its segment is verified; `reason` is ttl or operator."""
+
+    reason: str = "ttl"
+
+
 class WorkflowErased(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything of the workflow below this generation is gone; subscribers drop what they hold of it."""
 
@@ -71,7 +87,16 @@ class WorkflowErased(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     generation: int
 
 
-type Body = CheckpointSaved | WorkflowResumed | WorkflowReplayed | WorkflowCompleted | WorkflowFailed | WorkflowErased
+type Body = (
+    CheckpointSaved
+    | WorkflowResumed
+    | WorkflowReplayed
+    | WorkflowCompleted
+    | WorkflowFailed
+    | WorkflowExpired
+    | WorkflowArchived
+    | WorkflowErased
+)
 
 CATALOGUE: dict[str, type[Body]] = {
     "checkpoint.saved": CheckpointSaved,
@@ -79,6 +104,8 @@ CATALOGUE: dict[str, type[Body]] = {
     "workflow.replayed": WorkflowReplayed,
     "workflow.completed": WorkflowCompleted,
     "workflow.failed": WorkflowFailed,
+    "workflow.expired": WorkflowExpired,
+    "workflow.archived": WorkflowArchived,
     "workflow.erased": WorkflowErased,
 }
 

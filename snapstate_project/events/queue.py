@@ -32,7 +32,7 @@ def read(shards: Iterable[int], count: int) -> tuple[list[QueueEntry], int]:
     with redis.outages_as_ours(), redis.client().pipeline(transaction=False) as pipe:
         pipe.time()
         for shard in wanted:
-            pipe.execute_command("XRANGE", stream(shard), "-", "+", "COUNT", count)
+            pipe.xrange(stream(shard), count=count)
         (seconds, micros), *streams = pipe.execute()
     entries = [
         QueueEntry(shard, entry_id, _as_mapping(fields))

@@ -114,6 +114,15 @@ def test_a_replaced_head_leaves_every_other_step_readable(
     assert states == [*(list(range(step * 50)) for step in range(1, 5)), "b", 6, 7]
 
 
+def put_back(redis: redis_py.Redis, copies: dict[bytes, bytes]) -> None:
+    """Redis as it was at an earlier time, started anew."""
+    redis.flushall()
+    for key, copy in copies.items():
+        redis.restore(key, 0, copy)
+    for key in redis.scan_iter("wf:*:head"):
+        redis.hset(key, "run", "a server run before")
+
+
 def test_an_older_redis_does_not_hide_what_postgres_has(
     api: httpx.Client, intake: Intake, redis: redis_py.Redis
 ) -> None:
@@ -122,11 +131,7 @@ def test_an_older_redis_does_not_hide_what_postgres_has(
     copies = {key: redis.dump(key) for key in redis.scan_iter("*")}
     newest = save(api, "wf", 4)
     intake()
-    redis.flushall()
-    for key, copy in copies.items():
-        redis.restore(key, 0, copy)
-    for key in redis.scan_iter("wf:*:head"):
-        redis.hset(key, "run", "a server run before")
+    put_back(redis, copies)
     assert resume(api, "wf").json()["latest_checkpoint"]["etag"] == newest.headers["ETag"]
     assert save(api, "wf", 4).status_code == 200
     assert save(api, "wf", 5).status_code == 201

@@ -79,9 +79,7 @@ class Stack:
 
     def start(self) -> None:
         os.chdir(BASE_DIR)
-        subprocess.run(
-            [sys.executable, "manage.py", "migrate", "--verbosity=0"], env=self.env, check=True
-        )
+        subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity=0"], env=self.env, check=True)
         for process in self.processes.values():
             process.start()
         self.wait_for_web()

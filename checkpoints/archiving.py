@@ -1,0 +1,250 @@
+"""Moving what expires: rows become a verified segment; later, rows and Redis let go of it. Each step may be repeated.
+
+The order is what keeps everything: intent, object, read-back, then segment and event in one transaction under the
+workflow's lock; rows and Redis go only after the expiry, and only when nothing was saved since.
+"""
+
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Sum
+from django.utils import timezone
+from zstandard import ZstdError
+
+from checkpoints import archive, history, store
+from checkpoints.archive import ArchiveDown, Packed
+from checkpoints.content import Step
+from checkpoints.models import ArchiveIntent, ArchiveProblem, ArchiveSegment, Checkpoint, Workflow
+from snapstate_project.events.relay import record_event
+
+LEASE = timedelta(minutes=10)
+INTENT_AGE = timedelta(hours=1)
+LONGEST_RETRY = timedelta(hours=6)
+FAILURES_THAT_END_A_PASS = 5
+SEGMENT_BYTES = 64 * 1_048_576
+
+FIGURES = ("archived", "evicted", "skipped", "failed", "raw_bytes", "stored_bytes", "seconds")
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Pass:
+    """What one pass did; times in seconds."""
+
+    archived: int = 0
+    evicted: int = 0
+    skipped: int = 0
+    failed: int = 0
+    raw_bytes: int = 0
+    stored_bytes: int = 0
+    seconds: float = 0.0
+    ahead: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A workflow under way to the archive, as it was when its rows were read."""
+
+    workflow: Workflow
+    intent: ArchiveIntent
+    steps: list[Step]
+
+
+def archive_expiring(*, now: datetime | None = None, limit: int = 10_000, seconds: float = 50.0) -> Pass:
+    """Archive what is due and let go of what has expired. Many may run at once; none does another's work."""
+    now, began, done = now or timezone.now(), time.monotonic(), Pass()
+    in_a_row = 0
+    while done.archived + done.skipped < limit and time.monotonic() - began < seconds:
+        claim = claim_due(now, done)
+        if claim is None:
+            break
+        in_a_row = 0 if archive_claim(claim, done) else in_a_row + 1
+        if in_a_row >= FAILURES_THAT_END_A_PASS:
+            log.error("archive_pass_ended_early", failures=in_a_row)
+            break
+    while done.evicted < limit and time.monotonic() - began < seconds and evict_due(now, done):
+        pass
+    drop_stale_intents(now)
+    done.seconds = round(time.monotonic() - began, 3)
+    log.info("archive_pass", **{name: getattr(done, name) for name in FIGURES})
+    return done
+
+
+def claim_due(now: datetime, done: Pass) -> Claim | None:
+    """The next workflow that is due, leased, with its intent committed; None when there is none."""
+    while True:
+        with transaction.atomic():
+            due = Workflow.objects.filter(archive_at__lte=now, pinned=False).exclude(pk__in=done.ahead)
+            workflow = due.select_for_update(skip_locked=True, no_key=True).order_by("archive_at").first()
+            if workflow is None:
+                return None
+            claim = _claim(workflow, now, done)
+        if claim is not None:
+            return claim
+
+
+def _claim(workflow: Workflow, now: datetime, done: Pass) -> Claim | None:
+    """Under the workflow's lock. None: Redis is ahead, there is nothing to move, or its rows cannot be read."""
+    if store.is_ahead(workflow.account_id, bytes(workflow.digest), workflow.generation, workflow.last_sequence):
+        done.skipped += 1
+        done.ahead.add(workflow.pk)
+        return None
+    try:
+        steps = history.steps_above(workflow, workflow.archived_sequence, SEGMENT_BYTES)
+    except (ZstdError, LookupError, ValueError) as error:
+        done.failed += 1
+        set_aside(workflow, error)
+        return None
+    if not steps:
+        Workflow.objects.filter(pk=workflow.pk).update(archive_at=None, evict_at=F("expires_at"))
+        return None
+    Workflow.objects.filter(pk=workflow.pk).update(archive_at=now + LEASE)
+    return Claim(workflow, _intend(workflow, steps), steps)
+
+
+def _intend(workflow: Workflow, steps: list[Step]) -> ArchiveIntent:
+    sequences = [step.sequence for step in steps]
+    key = archive.segment_key(
+        workflow.account_id, bytes(workflow.digest), workflow.generation, min(sequences), max(sequences)
+    )
+    return ArchiveIntent.objects.create(workflow=workflow, generation=workflow.generation, key=key)
+
+
+def archive_claim(claim: Claim, done: Pass) -> bool:
+    """Whether the tier did its part; a workflow of its own fault is set aside and the pass goes on."""
+    try:
+        packed = archive.pack_segment(claim.steps, settings.ARCHIVE_COMPRESSION)
+        archive.write(claim.intent.key, packed)
+        kept = _commit_segment(claim, packed)
+        if not kept:
+            archive.delete([claim.intent.key])
+            claim.intent.delete()
+    except Exception as error:  # noqa: BLE001 (one workflow's fault must not end the pass)
+        done.failed += 1
+        set_aside(claim.workflow, error)
+        return not isinstance(error, ArchiveDown)
+    done.archived += kept
+    done.skipped += not kept
+    if kept:
+        done.raw_bytes += sum(len(step.state) for step in claim.steps)
+        done.stored_bytes += len(packed.body)
+    return True
+
+
+def _commit_segment(claim: Claim, packed: Packed) -> bool:
+    """Segment, projection and event together, unless the workflow has moved since its rows were read."""
+    read, last = claim.workflow, max(step.sequence for step in claim.steps)
+    with transaction.atomic():
+        row = Workflow.objects.select_for_update(no_key=True).get(pk=read.pk)
+        if (row.generation, row.last_sequence) != (read.generation, read.last_sequence):
+            return False
+        _create_segment(claim, packed)
+        row.archived_sequence = last
+        whole = last >= row.saved_sequence
+        row.archive_at = None if whole else read.archive_at  # a long history takes several segments
+        row.evict_at = row.expires_at if whole and not row.pinned else None
+        row.save(update_fields=["archived_sequence", "archive_at", "evict_at"])
+        ArchiveProblem.objects.filter(workflow=row).delete()
+        claim.intent.delete()
+        record_event("workflow.archived", row.account_id, {**_named(row), "reason": "ttl"})
+    return True
+
+
+def _create_segment(claim: Claim, packed: Packed) -> None:
+    index, steps = packed.index, [entry.step for entry in packed.index]
+    ArchiveSegment.objects.create(
+        workflow=claim.workflow,
+        generation=claim.workflow.generation,
+        key=claim.intent.key,
+        first_sequence=index[0].sequence,
+        last_sequence=index[-1].sequence,
+        first_step=min(steps),
+        last_step=max(steps),
+        count=len(index),
+        raw_bytes=sum(entry.size for entry in index),
+        stored_bytes=len(packed.body),
+        sha256=packed.sha256,
+        steps=archive.pack_index(index),
+        created_at=timezone.now(),
+    )
+
+
+def _named(row: Workflow) -> dict[str, object]:
+    return {
+        "digest": bytes(row.digest).hex(),
+        "generation": row.generation,
+        "workflow_id": row.workflow_id,
+        "sequence": row.saved_sequence,
+        "step": row.head_step or 0,
+    }
+
+
+def set_aside(workflow: Workflow, error: Exception) -> None:
+    """Keep the reason for operators and try again later, each time later."""
+    log.error("archiving_failed", digest=bytes(workflow.digest).hex(), exc_info=error)
+    cause = error.__cause__ or error
+    problem, created = ArchiveProblem.objects.get_or_create(workflow=workflow, defaults={"reason": repr(cause)[:2000]})
+    if not created:
+        problem.attempts, problem.reason = problem.attempts + 1, repr(cause)[:2000]
+        problem.save()
+    retry = min(timedelta(minutes=1) * 2 ** min(problem.attempts, 10), LONGEST_RETRY)
+    Workflow.objects.filter(pk=workflow.pk, archive_at__isnull=False).update(archive_at=timezone.now() + retry)
+
+
+def evict_due(now: datetime, done: Pass) -> bool:
+    """Let go of one workflow whose time is over: Redis first, then rows and event. False when none is due."""
+    with transaction.atomic():
+        due = Workflow.objects.filter(evict_at__lte=now).exclude(pk__in=done.ahead)
+        row = due.select_for_update(skip_locked=True, no_key=True).order_by("evict_at").first()
+        if row is None:
+            return False
+        if row.pinned or row.archived_sequence < row.saved_sequence:
+            Workflow.objects.filter(pk=row.pk).update(evict_at=None)  # whatever changed it sets its next time
+            return True
+        if not store.evict(row.account_id, bytes(row.digest), row.generation, row.last_sequence):
+            done.skipped += 1
+            done.ahead.add(row.pk)
+            return True
+        _let_go(row, now)
+    done.evicted += 1
+    return True
+
+
+def _let_go(row: Workflow, now: datetime) -> None:
+    Checkpoint.objects.filter(workflow=row, sequence__lte=row.archived_sequence).delete()
+    segments = ArchiveSegment.objects.filter(workflow=row, generation=row.generation)
+    first_time = row.evicted_at is None
+    row.dropped_sequence, row.evict_at, row.evicted_at = row.archived_sequence, None, row.evicted_at or now
+    row.stored_bytes = segments.aggregate(held=Sum("stored_bytes"))["held"] or 0
+    row.save(update_fields=["dropped_sequence", "evict_at", "evicted_at", "stored_bytes"])
+    if first_time:
+        record_event("workflow.expired", row.account_id, _named(row))
+
+
+def erase_objects(workflow: Workflow, generation: int) -> None:
+    """Delete every object below a generation: of segments, of uploads under way, and whatever else is there."""
+    segments = ArchiveSegment.objects.filter(workflow=workflow, generation__lt=generation)
+    intents = ArchiveIntent.objects.filter(workflow=workflow, generation__lt=generation)
+    known = {*segments.values_list("key", flat=True), *intents.values_list("key", flat=True)}
+    found = archive.keys_of(workflow.account_id, bytes(workflow.digest), below_generation=generation)
+    archive.delete(sorted(known.union(found)))
+    segments.delete()
+
+
+def drop_stale_intents(now: datetime) -> int:
+    """Objects whose archiver died before their segment was written; an hour is longer than any upload takes."""
+    stale = ArchiveIntent.objects.filter(created_at__lt=now - INTENT_AGE)[:1000]
+    dropped = 0
+    for intent in stale:
+        with transaction.atomic():
+            Workflow.objects.select_for_update(no_key=True).get(pk=intent.workflow_id)
+            if not ArchiveSegment.objects.filter(key=intent.key).exists():
+                archive.delete([intent.key])
+                dropped += 1
+            intent.delete()
+    return dropped

@@ -1,0 +1,53 @@
+"""What Postgres knows of the archive: which steps stand in which segment. Reads no object unless it must."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from checkpoints import archive
+from checkpoints.archive import IndexEntry
+from checkpoints.content import Step
+from checkpoints.models import ArchiveSegment
+from checkpoints.verdicts import Range
+
+
+class Place(NamedTuple):
+    """A step that stands in a segment; the entry says all of it but the state."""
+
+    key: str
+    entry: IndexEntry
+
+    @property
+    def step(self) -> int:
+        return self.entry.step
+
+    @property
+    def sequence(self) -> int:
+        return self.entry.sequence
+
+    @property
+    def size(self) -> int:
+        return self.entry.size
+
+
+def places(workflow_pk: int, generation: int, wanted: Range, label: str | None = None) -> list[Place]:
+    """The newest revision of each archived step in a range, in the order asked for; limits are the caller's."""
+    found: dict[int, Place] = {}
+    overlapping = ArchiveSegment.objects.filter(
+        workflow_id=workflow_pk, generation=generation, first_step__lte=wanted.last, last_step__gte=wanted.first
+    )
+    for key, packed in overlapping.values_list("key", "steps"):
+        for entry in archive.unpack_index(bytes(packed)):
+            known = found.get(entry.step)
+            if wanted.first <= entry.step <= wanted.last and (known is None or known.sequence < entry.sequence):
+                found[entry.step] = Place(key, entry)
+    labelled = (place for place in found.values() if label is None or place.entry.label == label)
+    return sorted(labelled, key=lambda place: place.step, reverse=wanted.newest_first)
+
+
+def entries(workflow_pk: int, generation: int, wanted: Range) -> list[IndexEntry]:
+    return [place.entry for place in places(workflow_pk, generation, wanted)]
+
+
+def fetch(wanted: Iterable[Place]) -> list[Step]:
+    """The steps at these places, each object read once. Raises ArchiveDown."""
+    return [archive.cache.steps(place.key)[place.sequence] for place in wanted]
