@@ -69,7 +69,12 @@ class Up(Process):
 
     def child(self, word: str) -> int:
         """The process of our family whose command line has this word; the oldest, so a master and not its workers."""
-        return min(pid for pid in family(self.pid) if word in command_line(pid))
+        found: list[int] = []
+        wait_until(lambda: bool(found.extend(self.children(word)) or found), seconds=10)
+        return min(found)
+
+    def children(self, word: str) -> list[int]:
+        return [pid for pid in family(self.pid) if word in command_line(pid)]
 
 
 def command_line(pid: int) -> str:
