@@ -9,7 +9,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from snapstate_project import checks, shutdown
 from snapstate_project.common.errors import PayloadTooLarge
-from snapstate_project.lean import LeanHandler, Message, Receive, Send, answer_and_drain, head_of, last_answer
+from snapstate_project.lean import LeanHandler, Message, Receive, Request, Send, answer_and_drain, head_of, last_answer
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "snapstate_project.settings")
 django.setup(set_prefix=False)
@@ -17,8 +17,10 @@ checks.refuse_default_secrets()
 
 HOT = ("/checkpoints", "/workflows", "/usage", "/health", "/ready")
 lean = LeanHandler()
+whole = ASGIHandler()
+whole.request_class = Request
 # Whether a browser came over https matters to the admin's cookies and CSRF checks, to nothing on the hot routes.
-stock = ProxyHeadersMiddleware(ASGIHandler(), trusted_hosts=os.environ.get("FORWARDED_ALLOW_IPS") or "127.0.0.1")  # type: ignore[arg-type]
+stock = ProxyHeadersMiddleware(whole, trusted_hosts=os.environ.get("FORWARDED_ALLOW_IPS") or "127.0.0.1")  # type: ignore[arg-type]
 
 
 async def application(scope: Message, receive: Receive, send: Send) -> None:

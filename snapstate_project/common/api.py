@@ -143,7 +143,7 @@ class HotAPIView(APIView):
             if await authenticator.authenticate(request) is not None:
                 break
         self.permit(request)
-        if method in WITH_BODY:
+        if method in WITH_BODY or getattr(request, "too_large", False):
             check_body(request)
         if request.META["QUERY_STRING"] and method not in self.reads_query:
             query(request, {})
