@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -170,10 +171,12 @@ class AccountAdmin(RowsByPage[Account]):
 
         def change(form: TermsForm) -> HttpResponse:
             services.update_account(account, **form.cleaned_data)
-            self.log_change(request, account, "Plan: {plan}, rate limit: {rate_limit_max}.".format(**form.cleaned_data))
+            self.log_change(
+                request, account, ", ".join(f"{name}: {value}" for name, value in form.cleaned_data.items())
+            )
             return redirect(back_to(self, account))
 
-        form = TermsForm(request.POST or None, initial={"plan": account.plan, "rate_limit_max": account.rate_limit_max})
+        form = TermsForm(request.POST or None, initial=model_to_dict(account, fields=list(TermsForm.base_fields)))
         return form_page(self, request, form, change, original=account, title="Plan and limit", button="Save")
 
     @action(description="Suspend", icon="pause_circle", permissions=["suspend"], variant=ActionVariant.DANGER)

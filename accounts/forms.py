@@ -15,7 +15,7 @@ from unfold.widgets import (
 )
 
 from accounts.keys import SCOPES
-from accounts.models import PLAN_SHAPE, Account
+from accounts.models import MOST_DAYS, MOST_KEPT, PLAN_SHAPE, Account
 
 EXPIRIES = {"": "Never", "1": "In a day", "7": "In 7 days", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
 
@@ -70,6 +70,22 @@ class TermsForm(forms.Form):
         required=False,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Calls per key and window; empty: the standard limit.",
+    )
+    keep_last = forms.IntegerField(
+        label="Checkpoints kept",
+        min_value=1,
+        max_value=MOST_KEPT,
+        required=False,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="Newest checkpoints kept of a workflow that says nothing itself, the rest deleted; empty: all.",
+    )
+    archive_days = forms.IntegerField(
+        label="Days in the archive",
+        min_value=1,
+        max_value=MOST_DAYS,
+        required=False,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="Archived checkpoints are deleted after so many days; empty: never.",
     )
 
 

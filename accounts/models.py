@@ -14,6 +14,7 @@ from django.db.models.functions import Lower
 from accounts.keys import SCOPES
 
 LAST_USED_PRECISION = timedelta(minutes=1)
+MOST_KEPT, MOST_DAYS = 1_000_000_000, 36_500
 PLAN_SHAPE = r"\A[a-z0-9][a-z0-9_-]*\Z"
 
 
@@ -49,6 +50,20 @@ class Account(Kept):
         blank=True,
         validators=[MinValueValidator(1)],
         help_text="Calls per key and window; empty: the standard limit.",
+    )
+    keep_last = models.PositiveIntegerField(
+        "checkpoints kept",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Newest checkpoints kept of each workflow that says nothing itself; empty: all.",
+    )
+    archive_days = models.PositiveIntegerField(
+        "days in the archive",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="How long archived checkpoints are kept; empty: for ever.",
     )
     stripe_customer_id = models.CharField(max_length=255, null=True, blank=True, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)

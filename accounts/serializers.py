@@ -9,7 +9,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.keys import SCOPES
-from accounts.models import PLAN_SHAPE, Account
+from accounts.models import MOST_DAYS, MOST_KEPT, PLAN_SHAPE, Account
 from snapstate_project.common.query import moment
 from snapstate_project.common.times import iso
 
@@ -76,8 +76,23 @@ class AccountChangesSerializer(Strict):
         help_text="Calls per key and window; null: the standard limit.",
     )
 
+    keep_last = WholeNumber(
+        min_value=1,
+        max_value=MOST_KEPT,
+        allow_null=True,
+        required=False,
+        help_text="Newest checkpoints kept of each workflow that says nothing itself; null: all.",
+    )
+    archive_days = WholeNumber(
+        min_value=1,
+        max_value=MOST_DAYS,
+        allow_null=True,
+        required=False,
+        help_text="Days that archived checkpoints are kept; null: for ever.",
+    )
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return attrs or refuse("nothing to change: send plan, status or rate_limit_max")
+        return attrs or refuse("nothing to change: send plan, status, rate_limit_max, keep_last or archive_days")
 
 
 class NewKeySerializer(Strict):
@@ -115,6 +130,8 @@ class UsageThisMonthSerializer(serializers.Serializer[Any]):
 
 class AccountDetailSerializer(AccountSerializer):
     rate_limit_max = serializers.IntegerField(allow_null=True, help_text="Null: the standard limit.")
+    keep_last = serializers.IntegerField(allow_null=True, help_text="Null: every checkpoint is kept.")
+    archive_days = serializers.IntegerField(allow_null=True, help_text="Null: the archive keeps for ever.")
     usage_this_month = UsageThisMonthSerializer()
 
 

@@ -36,7 +36,7 @@ def create_account(*, email: str, name: str = "", plan: str = "free") -> Account
 
 
 def update_account(account: Account, **changes: Any) -> Account:
-    """Sets any of plan, status, rate_limit_max (None: the standard limit); raises RedisDown with nothing changed."""
+    """Sets any of plan, status and the limits (None: no limit of its own); raises RedisDown with nothing changed."""
     with transaction.atomic(durable=True):
         account = locked(account.pk)
         changes = {field: value for field, value in changes.items() if getattr(account, field) != value}

@@ -1,30 +1,22 @@
 """What happens to a workflow: save, resume, patch, erase. The rules of a save live in its script."""
 
-import logging
-from datetime import timedelta
 from uuid import UUID
 
 import msgspec
 from django.conf import settings
-from django.db import connection, transaction
 from django.db.models import Sum
-from django.utils import timezone
 
-from checkpoints import archiving, reads, store
-from checkpoints.archive import ArchiveDown
+from checkpoints import erasing, reads, store
 from checkpoints.asking import Waking, settled
 from checkpoints.content import Step
 from checkpoints.diff import Difference, difference
 from checkpoints.envelope import NewCheckpoint, WorkflowChanges
 from checkpoints.errors import SaveConflict, WorkflowNotFound
 from checkpoints.ids import WorkflowKey, checkpoint_id, workflow_key
-from checkpoints.models import Erasure, Workflow
+from checkpoints.models import Workflow
 from checkpoints.verdicts import Busy, Head, Range, Refused, Replayed, Resumed, Saved
 from snapstate_project.common.errors import RedisDown, ServiceUnavailable
 from snapstate_project.common.threads import in_thread
-from snapstate_project.events.relay import record_event
-
-logger = logging.getLogger(__name__)
 
 
 class SaveOutcome(msgspec.Struct, frozen=True):
@@ -111,65 +103,7 @@ async def erase_workflow(account_id: UUID, workflow_id: str) -> None:
         hot_generation: int | None = await store.generation_of(key)
     except RedisDown:
         hot_generation = None
-    await in_thread(_erase, key, hot_generation)
-
-
-def _erase(key: WorkflowKey, hot_generation: int | None) -> None:
-    finish_erasure(_promise_erasure(key, hot_generation))
-
-
-@transaction.atomic
-def _promise_erasure(key: WorkflowKey, hot_generation: int | None) -> Erasure:
-    """Postgres first: from this commit on no answer resting on an older generation is taken."""
-    if hot_generation != 0:
-        Workflow.objects.bulk_create([Workflow(account_id=key.account_id, digest=key.digest)], ignore_conflicts=True)
-    rows = Workflow.objects.select_for_update().filter(account_id=key.account_id, digest=key.digest)
-    workflow = rows.first()
-    if workflow is None or (
-        workflow.head_step is None and (hot_generation or 0) < workflow.generation and hot_generation is not None
-    ):
-        raise WorkflowNotFound
-    generation = max(workflow.generation, hot_generation or 0) + 1
-    rows.update(**_blank(generation))
-    erasure = Erasure.objects.create(account_id=key.account_id, digest=key.digest, generation=generation)
-    record_event("workflow.erased", key.account_id, {"digest": key.digest.hex(), "generation": generation})
-    return erasure
-
-
-def _blank(generation: int) -> dict[str, object]:
-    """The row of an erased workflow: no user text, only what must never start again."""
-    kept = {"id", "account", "digest", "last_sequence"}
-    empty = Workflow(generation=generation, erased_at=timezone.now())
-    return {field.name: getattr(empty, field.attname) for field in Workflow._meta.fields if field.name not in kept}
-
-
-def finish_erasure(erasure: Erasure) -> None:
-    """Redis, rows, then objects. Repeating it changes nothing; it touches only generations below the erasure's."""
-    workflow = Workflow.objects.get(account_id=erasure.account_id, digest=erasure.digest)
-    store.erase(erasure.account_id.hex, bytes(erasure.digest), erasure.generation, workflow.last_sequence)
-    with transaction.atomic(), connection.cursor() as cursor:
-        Workflow.objects.select_for_update(no_key=True).get(pk=workflow.pk)
-        cursor.execute(
-            "DELETE FROM checkpoints_checkpoint WHERE workflow_id = %s AND generation < %s",
-            [workflow.pk, erasure.generation],
-        )
-    now = timezone.now()
-    Erasure.objects.filter(pk=erasure.pk).update(hot_erased_at=now, rows_erased_at=now)
-    try:
-        archiving.erase_objects(workflow, erasure.generation)
-    except ArchiveDown:
-        return  # the promise stands: nothing of it can be read, and the objects go with a later look
-    swept = now if erasure.created_at < now - timedelta(hours=1) else None
-    Erasure.objects.filter(pk=erasure.pk).update(objects_erased_at=now, swept_at=swept)
-
-
-def finish_erasures(limit: int = 1000) -> int:
-    """Finish what an outage left undone, and look once more an hour after each erase. Returns how many it looked at."""
-    due = Erasure.objects.filter(swept_at__isnull=True).order_by("created_at")
-    late = [e for e in due[:limit] if e.objects_erased_at is None or e.created_at < timezone.now() - timedelta(hours=1)]
-    for erasure in late:
-        finish_erasure(erasure)
-    return len(late)
+    await in_thread(erasing.erase, key, hot_generation)
 
 
 def storage_held_bytes(account_id: UUID) -> int:

@@ -21,7 +21,7 @@ _LUA = Path(__file__).parent / "lua"
 _save, _resume, _read, _patch = (
     Script(_LUA / "workflow.lua", _LUA / f"{name}.lua") for name in ("save", "resume", "read", "patch")
 )
-_erase, _settle, _evict = (Script(_LUA / f"{name}.lua") for name in ("erase", "settle", "evict"))
+_erase, _settle, _evict, _prune = (Script(_LUA / f"{name}.lua") for name in ("erase", "settle", "evict", "prune"))
 
 
 def new_uid() -> bytes:
@@ -98,6 +98,11 @@ def evict(account_id: UUID, digest: bytes, generation: int, last_sequence: int) 
     """Take a workflow from Redis unless it holds more than Postgres does; whether nothing of it is left."""
     names = keys(WorkflowKey(account_id, "", digest))
     return bool(redis.run_script(_evict, [*names[:3], names[4]], [generation, last_sequence]))
+
+
+def prune(workflow: WorkflowKey, generation: int, last_sequence: int, first_kept: int, total: int, size: int) -> bool:
+    """Take steps below `first_kept` from the tail; False when Redis has gone on meanwhile and nothing was done."""
+    return bool(redis.run_script(_prune, keys(workflow)[:3], [generation, last_sequence, first_kept, total, size]))
 
 
 def is_ahead(account_id: UUID, digest: bytes, generation: int, last_sequence: int) -> bool:

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from checkpoints import archiving, services
+from checkpoints import archiving, erasing, retention
 
 
 @shared_task(name="checkpoints.archive_expiring")
@@ -12,4 +12,9 @@ def archive_expiring() -> int:
 
 @shared_task(name="checkpoints.finish_erasures")
 def finish_erasures() -> int:
-    return services.finish_erasures()
+    return erasing.finish_erasures()
+
+
+@shared_task(name="checkpoints.prune")
+def prune() -> int:
+    return retention.prune().checkpoints

@@ -201,6 +201,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
     "archive-expiring": {"task": "checkpoints.archive_expiring", "schedule": 60.0},
+    "prune": {"task": "checkpoints.prune", "schedule": 600.0},
     "finish-erasures": {"task": "checkpoints.finish_erasures", "schedule": 60.0},
     "prune-events": {"task": "events.prune_events", "schedule": 3600.0},
 }

@@ -1,0 +1,80 @@
+"""Erasing: Postgres first, so that nothing older can be believed again; then Redis, rows and objects, however late."""
+
+from datetime import timedelta
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from checkpoints import archiving, store
+from checkpoints.archive import ArchiveDown
+from checkpoints.errors import WorkflowNotFound
+from checkpoints.ids import WorkflowKey
+from checkpoints.models import Erasure, Workflow
+from snapstate_project.events.relay import record_event
+
+
+def erase(key: WorkflowKey, hot_generation: int | None) -> None:
+    """`hot_generation` is what Redis holds: 0 nothing, None when it could not be asked."""
+    finish_erasure(_promise(key, hot_generation))
+
+
+@transaction.atomic
+def _promise(key: WorkflowKey, hot_generation: int | None) -> Erasure:
+    """From this commit on no answer resting on an older generation is taken."""
+    if hot_generation != 0:
+        Workflow.objects.bulk_create([Workflow(account_id=key.account_id, digest=key.digest)], ignore_conflicts=True)
+    rows = Workflow.objects.select_for_update(no_key=True)
+    workflow = rows.filter(account_id=key.account_id, digest=key.digest).first()
+    if workflow is None:
+        raise WorkflowNotFound
+    nothing_new = hot_generation is not None and hot_generation < workflow.generation
+    if workflow.head_step is None and nothing_new:
+        raise WorkflowNotFound
+    return erase_row(workflow, max(workflow.generation, hot_generation or 0) + 1)
+
+
+def erase_row(workflow: Workflow, generation: int) -> Erasure:
+    """Blank a locked row, and promise the rest. The event comes last, as its lock must."""
+    Workflow.objects.filter(pk=workflow.pk).update(**_blank(generation))
+    erasure = Erasure.objects.create(
+        account_id=workflow.account_id, digest=bytes(workflow.digest), generation=generation
+    )
+    body = {"digest": bytes(workflow.digest).hex(), "generation": generation}
+    record_event("workflow.erased", workflow.account_id, body)
+    return erasure
+
+
+def _blank(generation: int) -> dict[str, object]:
+    """The row of an erased workflow: no user text, only what must never start again."""
+    kept = {"id", "account", "digest", "last_sequence"}
+    empty = Workflow(generation=generation, erased_at=timezone.now())
+    return {field.name: getattr(empty, field.attname) for field in Workflow._meta.fields if field.name not in kept}
+
+
+def finish_erasure(erasure: Erasure) -> None:
+    """Redis, rows, then objects. Repeating it changes nothing; it touches only generations below the erasure's."""
+    workflow = Workflow.objects.get(account_id=erasure.account_id, digest=erasure.digest)
+    store.erase(erasure.account_id.hex, bytes(erasure.digest), erasure.generation, workflow.last_sequence)
+    with transaction.atomic(), connection.cursor() as cursor:
+        Workflow.objects.select_for_update(no_key=True).get(pk=workflow.pk)
+        cursor.execute(
+            "DELETE FROM checkpoints_checkpoint WHERE workflow_id = %s AND generation < %s",
+            [workflow.pk, erasure.generation],
+        )
+    now = timezone.now()
+    Erasure.objects.filter(pk=erasure.pk).update(hot_erased_at=now, rows_erased_at=now)
+    try:
+        archiving.erase_objects(workflow, erasure.generation)
+    except ArchiveDown:
+        return  # the promise stands: nothing of it can be read, and the objects go with a later look
+    swept = now if erasure.created_at < now - timedelta(hours=1) else None
+    Erasure.objects.filter(pk=erasure.pk).update(objects_erased_at=now, swept_at=swept)
+
+
+def finish_erasures(limit: int = 1000) -> int:
+    """Finish what an outage left undone, and look once more an hour after each erase. Returns how many it looked at."""
+    due = Erasure.objects.filter(swept_at__isnull=True).order_by("created_at")
+    late = [e for e in due[:limit] if e.objects_erased_at is None or e.created_at < timezone.now() - timedelta(hours=1)]
+    for erasure in late:
+        finish_erasure(erasure)
+    return len(late)

@@ -1,0 +1,24 @@
+"""Retention by hand: what would go, or take it now."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.template.defaultfilters import filesizeformat
+
+from checkpoints import retention
+
+
+class Command(BaseCommand):
+    help = "Delete checkpoints that accounts and workflows do not keep (keep_last, archive_days). Try --dry-run first."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="Only say what would go.")
+        parser.add_argument("--account", metavar="EMAIL", help="Look at this account alone.")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        done = retention.prune(dry_run=options["dry_run"], email=options["account"])
+        verb = "would go" if options["dry_run"] else "deleted"
+        size = filesizeformat(done.state_bytes).replace("\xa0", " ")
+        self.stdout.write(f"{done.checkpoints} checkpoints of {done.workflows} workflows {verb}, {size} of states.")
+        if done.skipped:
+            self.stdout.write(f"{done.skipped} workflows were being saved to and wait for the next pass.")
