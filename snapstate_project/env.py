@@ -1,10 +1,14 @@
-"""How settings are read: every value from the environment, a wrong one named in a sentence."""
+"""How settings are read: every value from the environment or `.env`, a wrong one named in a sentence."""
 
 import os
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+from dotenv import load_dotenv
+
+load_dotenv(os.environ.get("SNAPSTATE_ENV_FILE", Path(__file__).resolve().parent.parent / ".env"))
 
 
 def env(name: str, default: str = "") -> str:

@@ -69,9 +69,8 @@ class Up(Process):
 
     def child(self, word: str) -> int:
         """The process of our family whose command line has this word; the oldest, so a master and not its workers."""
-        found: list[int] = []
-        wait_until(lambda: bool(found.extend(self.children(word)) or found), seconds=10)
-        return min(found)
+        wait_until(lambda: bool(self.children(word)), seconds=10)
+        return min(self.children(word))
 
     def children(self, word: str) -> list[int]:
         return [pid for pid in family(self.pid) if word in command_line(pid)]
