@@ -1,5 +1,7 @@
 """How a state is kept in Postgres: a zstd frame, full or against the state before it."""
 
+import threading
+
 import zstandard
 
 LEVEL = 3
@@ -7,14 +9,22 @@ FULL_EVERY = 16
 _HASH_LOG_LEAST = 13
 _WINDOW_LOG_MAX = 23  # 8 MiB: a state of 1 MiB and the one before it fit
 
-_full = zstandard.ZstdCompressor(level=LEVEL, write_checksum=False, write_content_size=True)
-_plain = zstandard.ZstdDecompressor(max_window_size=1 << _WINDOW_LOG_MAX)
+
+class _Contexts(threading.local):
+    """A thread's own: two threads in one context get each other's bytes."""
+
+    def __init__(self) -> None:
+        self.full = zstandard.ZstdCompressor(level=LEVEL, write_checksum=False, write_content_size=True)
+        self.plain = zstandard.ZstdDecompressor(max_window_size=1 << _WINDOW_LOG_MAX)
+
+
+_here = _Contexts()
 
 
 def encode(body: bytes, base: bytes | None = None) -> bytes:
     """The frame of `body`; with `base`, what is new in it against that earlier body."""
     if base is None:
-        return _full.compress(body)
+        return _here.full.compress(body)
     window_log = max(10, min(_WINDOW_LOG_MAX, (len(base) + len(body)).bit_length()))
     parameters = zstandard.ZstdCompressionParameters.from_level(
         LEVEL,
@@ -33,7 +43,7 @@ def encode(body: bytes, base: bytes | None = None) -> bytes:
 def decode(frame: bytes, base: bytes | None = None) -> bytes:
     """The body again; `base` must be the very bytes it was encoded against."""
     if base is None:
-        return _plain.decompress(frame)
+        return _here.plain.decompress(frame)
     reader = zstandard.ZstdDecompressor(dict_data=_as_dictionary(base), max_window_size=1 << _WINDOW_LOG_MAX)
     return reader.decompress(frame)
 

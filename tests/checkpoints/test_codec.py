@@ -1,6 +1,7 @@
 """States come back from their frames byte for byte, and a frame costs what changed."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -37,3 +38,12 @@ def test_a_chain_is_decoded_in_order_of_sequence() -> None:
         n: (n - 1 if n else None, codec.encode(body, bodies[n - 1] if n else None)) for n, body in enumerate(bodies)
     }
     assert list(decode_chains(dict(reversed(held.items()))).values()) == bodies
+
+
+def test_threads_do_not_get_each_others_bytes() -> None:
+    bodies = [NOISE.randbytes(50) * 1_000 for _ in range(8)]
+    frames = [codec.encode(body) for body in bodies]
+    with ThreadPoolExecutor(8) as threads:
+        decoded = list(threads.map(codec.decode, frames * 200))
+        encoded = list(threads.map(codec.encode, bodies * 200))
+    assert (decoded, encoded) == (bodies * 200, frames * 200)
