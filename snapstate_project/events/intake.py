@@ -1,5 +1,6 @@
 """Redis → Postgres: read the queue from its start, one transaction a batch, settle only after its commit."""
 
+import contextlib
 import threading
 import time
 from collections import Counter
@@ -105,9 +106,11 @@ class Intake:
             self.behind[shard] = (self.behind.get(shard) or now) if late else 0
 
     def _tell(self, now: int) -> None:
+        """A Redis that is full cannot be told, and goes on being emptied."""
         if time.monotonic() - self.told_at > STATE_EVERY_SECONDS:
-            queue.note_state(now, {shard: self.behind.get(shard, 0) for shard in self.shards})
             self.told_at = time.monotonic()
+            with contextlib.suppress(RedisDown):
+                queue.note_state(now, {shard: self.behind.get(shard, 0) for shard in self.shards})
 
     def step_down(self) -> None:
         """While Postgres is away nothing is taken, and saves must not be held back for it."""
@@ -165,6 +168,8 @@ def _recover(intake: Intake) -> None:
         intake.step_down()
     except RedisDown:
         log.warning("intake_without_redis")
+    except Exception:
+        log.exception("intake_cannot_step_down")
 
 
 def drain() -> int:
