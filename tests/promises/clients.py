@@ -1,118 +1,29 @@
 """Clients that save, resume and replay without a pause, and keep a diary of what they sent and what was answered."""
 
-import http.client
-import json
 import random
 import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import urlsplit
+from itertools import pairwise
 
 import msgspec
 
-from tests.promises.stack import Stack, Tenant
+from tests.promises.calling import LOST, TIMEOUT_SECONDS, Answer, Caller, Replayed, Resumed, Shown, state_of
+from tests.promises.stack import Stack, Tenant, within
 
-TIMEOUT_SECONDS = 15.0
 PAUSE_SECONDS = 0.05
-LOST = (OSError, http.client.HTTPException)
-
-
-class Shown(msgspec.Struct):
-    """A checkpoint as resume and replay show it; the state's bytes as they stand in the answer."""
-
-    step: int
-    etag: str
-    state: msgspec.Raw = msgspec.Raw()
-
-
-class Resumed(msgspec.Struct):
-    latest_checkpoint: Shown
-    total_checkpoints: int
-    source: str
-
-
-class Replayed(msgspec.Struct):
-    checkpoints: list[Shown]
-    has_more: bool
-    next_cursor: str | None
-
-
-@dataclass
-class Answer:
-    status: int
-    headers: dict[str, str]
-    body: bytes
-    seconds: float
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-class Caller:
-    """One keep-alive connection; never repeats a request by itself."""
-
-    def __init__(self, url: str, key: str) -> None:
-        parts = urlsplit(url)
-        self.connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=TIMEOUT_SECONDS)
-        self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-
-    def call(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
-        """Raises one of LOST when there is no whole answer."""
-        began = time.monotonic()
-        try:
-            self.connection.request(method, path, body, {**self.headers, **headers})
-            response = self.connection.getresponse()
-            content = response.read()
-        except LOST:
-            self.connection.close()
-            raise
-        names = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(response.status, names, content, time.monotonic() - began)
-
-    def save(self, workflow: str, step: int, state: bytes, **headers: str) -> Answer:
-        body = b'{"workflow_id": "%b", "step": %d, "state": %b}' % (workflow.encode(), step, state)
-        return self.call("POST", "/checkpoints", body, **headers)
-
-    def resume(self, workflow: str) -> Answer:
-        return self.call("GET", f"/workflows/{workflow}/resume")
-
-    def replay(self, workflow: str, **query: Any) -> Answer:
-        words = "&".join(f"{name}={value}" for name, value in query.items())
-        return self.call("GET", f"/workflows/{workflow}/replay?{words}")
-
-    def history(self, workflow: str) -> list[Shown]:
-        """Every step, page by page."""
-        steps: list[Shown] = []
-        more: dict[str, str] = {}
-        while True:
-            answer = self.replay(workflow, limit=200, **more)
-            assert answer.status == 200, (answer.status, answer.body)
-            page = msgspec.json.decode(answer.body, type=Replayed)
-            steps += page.checkpoints
-            if not page.has_more:
-                return steps
-            more = {"cursor": page.next_cursor or ""}
-
-    def close(self) -> None:
-        self.connection.close()
-
-
-def state_of(workflow: str, step: int, revision: int = 0) -> bytes:
-    """Grows slowly, as an agent's does; its spacing and numbers are lost by whoever writes it anew."""
-    said = ", ".join(f'{{"role":"tool", "n":{n}}}' for n in range(max(0, step - 20), step))
-    odd = f'"e" : 1E2, "o":1.0,  "big":9007199254740993, "l":[], "d":{{}}, "r":{revision}'
-    return f'{{ "workflow":"{workflow}","step":{step}, {odd}, "said": [{said}] }}'.encode()
+WORKFLOWS = 3
+SAVED = (200, 201)
 
 
 @dataclass
 class Diary:
-    """What one workflow's only writer knows. `doubtful` were sent, and no answer says whether they are stored."""
+    """What one workflow's only writer knows: `acknowledged` steps with state and etag; `doubtful` ones were sent, and
+    no answer says whether they are stored. `writes` counts acknowledged revisions."""
 
     acknowledged: dict[int, tuple[bytes, str]] = field(default_factory=dict)
     doubtful: dict[int, bytes] = field(default_factory=dict)
@@ -124,6 +35,10 @@ class Diary:
     def head(self) -> int:
         return max(self.acknowledged, default=-1)
 
+    def matches(self, shown: Shown) -> bool:
+        state = bytes(shown.state)
+        return self.acknowledged.get(shown.step) == (state, shown.etag) or self.doubtful.get(shown.step) == state
+
 
 class Client(threading.Thread):
     """Works on a few workflows of its own until it is told to stop.
@@ -131,34 +46,41 @@ class Client(threading.Thread):
     A patient client repeats a save until it is answered; an impatient one leaves it in doubt and goes on.
     """
 
-    def __init__(self, stack: Stack, tenant: Tenant, *, patient: bool, workflows: Sequence[str] = ()) -> None:
+    def __init__(self, stack: Stack, tenant: Tenant, *, patient: bool) -> None:
         super().__init__(daemon=True, name="client")
         self.caller = Caller(stack.url, tenant.key)
         self.patient = patient
-        self.names = list(workflows) or [f"{uuid.uuid4().hex[:12]}-{n}" for n in range(3)]
-        self.diaries = {name: Diary() for name in self.names}
-        self.stopping = threading.Event()
-        self.random = random.Random(self.names[0])
+        self.diaries = {f"{uuid.uuid4().hex[:12]}-{n}": Diary() for n in range(WORKFLOWS)}
+        self.random = random.Random(next(iter(self.diaries)))
+        self.stopping, self.paused, self.resting = threading.Event(), threading.Event(), threading.Event()
         self.answered: Counter[str] = Counter()
         self.in_doubt: Counter[str] = Counter()
-        self.refused: Counter[int] = Counter()
+        self.refused: Counter[tuple[str, int]] = Counter()
         self.wrong: list[str] = []
-        self.answered_at: list[float] = []
-        self.slowest = 0.0
+        self.saved_at: list[float] = []
 
     def run(self) -> None:
-        while not self.stopping.is_set():
-            name = self.random.choice(self.names)
-            chance = self.random.random()
-            if chance < 0.70:
-                self.save_next(name, self.diaries[name])
-            elif chance < 0.75 and self.patient:
-                self.replace_head(name, self.diaries[name])
-            elif chance < 0.80:
-                self.save_again(name, self.diaries[name])
-            elif self.diaries[name].acknowledged:  # to replay what nobody knows is answered, and costs nothing
-                (self.resume if chance < 0.92 else self.replay)(name, self.diaries[name])
-        self.caller.close()
+        with self.caller:
+            while not self.stopping.is_set():
+                if self.paused.is_set():
+                    self.resting.set()
+                    time.sleep(PAUSE_SECONDS)
+                else:
+                    self.resting.clear()
+                    self.act(*self.random.choice(list(self.diaries.items())))
+
+    def act(self, name: str, diary: Diary) -> None:
+        chance = self.random.random()
+        if chance < 0.70 or not diary.acknowledged:
+            self.save_next(name, diary)
+        elif chance < 0.75 and self.patient and diary.head == diary.step:
+            self.replace_head(name, diary)
+        elif chance < 0.80:
+            self.save_again(name, diary)
+        elif chance < 0.92:
+            self.resume(name, diary)
+        else:
+            self.replay(name, diary)
 
     # --- What it does ---
 
@@ -167,92 +89,67 @@ class Client(threading.Thread):
         self.save(name, diary, diary.step, state_of(name, diary.step))
 
     def replace_head(self, name: str, diary: Diary) -> None:
-        if diary.head == diary.step > 0:
-            diary.revision += 1
-            etag = diary.acknowledged[diary.head][1]
-            self.save(name, diary, diary.head, state_of(name, diary.head, diary.revision), **{"If-Match": etag})
+        diary.revision += 1
+        guard = diary.acknowledged[diary.head][1]
+        self.save(name, diary, diary.head, state_of(name, diary.head, diary.revision), **{"If-Match": guard})
 
     def save(self, name: str, diary: Diary, step: int, state: bytes, **headers: str) -> None:
+        diary.doubtful[step] = state
         while True:
-            answer = self.ask("save", lambda: self.caller.save(name, step, state, **headers))
-            if answer and answer.status in (200, 201):
+            answer = self.ask("save", SAVED, lambda: self.caller.save(name, step, state, **headers))
+            if answer:
                 diary.writes += 1
-                diary.acknowledged[step] = (state, answer.headers["etag"])
-                diary.doubtful.pop(step, None)
-                return
-            if answer and answer.status != 503:
-                self.wrong.append(f"save {name} {step}: {answer.status} {answer.body!r}")
-            diary.doubtful[step] = state
-            if self.stopping.wait(PAUSE_SECONDS) or not self.patient:
-                return
+                diary.acknowledged[step] = (state, answer.etag)
+                del diary.doubtful[step]
+                self.saved_at.append(time.monotonic())
+            elif self.patient and not self.stopping.wait(PAUSE_SECONDS):
+                continue
+            return
 
     def save_again(self, name: str, diary: Diary) -> None:
-        """An old step once more: the first answer, and nothing counted."""
-        if not diary.acknowledged:
-            return
+        """An old step once more: the first answer, nothing counted. (A replacement is repeated with its guard only.)"""
         step = self.random.choice(list(diary.acknowledged))
         state, etag = diary.acknowledged[step]
-        if step == diary.head and diary.revision:
-            return  # it may be a replacement, which only its own guard repeats
-        if diary.revision and b'"r":0,' not in state:
-            return
-        answer = self.ask("again", lambda: self.caller.save(name, step, state))
-        if answer and answer.status != 503 and (answer.status, answer.headers.get("etag")) != (200, etag):
-            self.wrong.append(f"again {name} {step} {etag}: {answer.status} {answer.headers} {answer.body!r}")
+        if state == state_of(name, step) and step not in diary.doubtful:
+            answer = self.ask("again", SAVED[:1], lambda: self.caller.save(name, step, state))
+            if answer and answer.etag != etag:
+                self.wrong.append(f"again {name} {step} {etag}: {answer}")
 
     def resume(self, name: str, diary: Diary) -> None:
-        answer = self.ask("resume", lambda: self.caller.resume(name))
-        if answer is None or answer.status == 503:
-            return
-        if answer.status != 200:
-            self.wrong.append(f"resume {name}: {answer.status} {answer.body!r}")
-            return
-        self.check(name, diary, msgspec.json.decode(answer.body, type=Resumed).latest_checkpoint, newest=True)
+        answer = self.ask("resume", SAVED[:1], lambda: self.caller.resume(name))
+        if answer:
+            shown = msgspec.json.decode(answer.body, type=Resumed).latest_checkpoint
+            if shown.step < diary.head or not diary.matches(shown):
+                self.wrong.append(f"resume {name} shows {shown}, head {diary.head} {diary.acknowledged[diary.head]}")
 
     def replay(self, name: str, diary: Diary) -> None:
         first = max(1, diary.step - self.random.randrange(40))
-        answer = self.ask("replay", lambda: self.caller.replay(name, from_step=first, limit=30))
-        if answer is None or answer.status == 503:
-            return
-        if answer.status != 200:
-            self.wrong.append(f"replay {name}: {answer.status} {answer.body!r}")
-            return
-        page = msgspec.json.decode(answer.body, type=Replayed)
-        shown = {step.step for step in page.checkpoints}
-        last = max(shown, default=0) if page.has_more else diary.step
-        missing = [step for step in diary.acknowledged if first <= step <= last and step not in shown]
-        if missing:
-            self.wrong.append(f"replay {name} from {first}: {missing} missing of {sorted(shown)}")
-        for step in page.checkpoints:
-            self.check(name, diary, step)
+        answer = self.ask("replay", SAVED[:1], lambda: self.caller.replay(name, from_step=first, limit=30))
+        if answer:
+            page = msgspec.json.decode(answer.body, type=Replayed)
+            shown = {step.step for step in page.checkpoints}
+            last = max(shown, default=0) if page.has_more else diary.step
+            missing = [step for step in diary.acknowledged if first <= step <= last and step not in shown]
+            false = [step for step in page.checkpoints if not diary.matches(step)]
+            if missing or false:
+                self.wrong.append(f"replay {name} from {first}: {missing} missing of {sorted(shown)}; false {false}")
 
-    # --- What it thinks of the answers ---
-
-    def check(self, name: str, diary: Diary, shown: Shown, *, newest: bool = False) -> None:
-        known = diary.acknowledged.get(shown.step)
-        state = bytes(shown.state)
-        same = known is not None and (state, shown.etag) == known
-        doubtful = diary.doubtful.get(shown.step) == state
-        if not (same or doubtful) or (newest and shown.step < diary.head):
-            self.wrong.append(f"{name} shows step {shown.step} {shown.etag} {state!r}, known {known}, {diary.head}")
-
-    def ask(self, what: str, call: Any) -> Answer | None:
+    def ask(self, what: str, right: tuple[int, ...], call: Callable[[], Answer]) -> Answer | None:
+        """The answer if it is the right one; 503 is never wrong as long as it says when to come again."""
         try:
-            answer: Answer = call()
+            answer = call()
         except LOST:
             self.in_doubt[what] += 1
             self.stopping.wait(PAUSE_SECONDS)
             return None
-        self.slowest = max(self.slowest, answer.seconds)
-        if answer.status in (200, 201):
+        if answer.status in right:
             self.answered[what] += 1
-            self.answered_at.append(time.monotonic())
-        else:
-            self.refused[answer.status] += 1
-            self.in_doubt[what] += answer.status == 503
-            if answer.status == 503 and not answer.headers.get("retry-after", "").isdigit():
-                self.wrong.append(f"{what}: 503 without Retry-After")
-        return answer
+            return answer
+        self.refused[what, answer.status] += 1
+        self.in_doubt[what] += 1
+        if answer.status != 503 or not answer.says_when:
+            self.wrong.append(f"{what}: {answer}")
+        return None
 
 
 class Load:
@@ -261,39 +158,53 @@ class Load:
     def __init__(self, stack: Stack, tenant: Tenant, clients: list[Client]) -> None:
         self.stack, self.tenant, self.clients = stack, tenant, clients
 
-    @property
-    def saves(self) -> int:
-        return self.answered("save")
-
     def answered(self, what: str) -> int:
         return sum(client.answered[what] for client in self.clients)
 
-    def refused(self, status: int) -> int:
-        return sum(client.refused[status] for client in self.clients)
+    def in_doubt(self, what: str) -> int:
+        return sum(client.in_doubt[what] for client in self.clients)
 
-    @property
-    def slowest(self) -> float:
-        return max(client.slowest for client in self.clients)
+    def refused(self, what: str) -> int:
+        """How many got a 503."""
+        return sum(client.refused[what, 503] for client in self.clients)
 
     @property
     def operations(self) -> int:
         return sum(client.answered.total() for client in self.clients)
 
+    @property
+    def wrong(self) -> list[str]:
+        return [word for client in self.clients for word in client.wrong]
+
     def diaries(self) -> Iterator[tuple[str, Diary]]:
         for client in self.clients:
             yield from client.diaries.items()
 
+    def longest_silence(self, began: float, ended: float) -> float:
+        """The longest time between two acknowledged saves, in seconds."""
+        times = sorted(at for client in self.clients for at in client.saved_at if began < at < ended)
+        return max(later - earlier for earlier, later in pairwise([began, *times, ended]))
+
+    def pause(self) -> None:
+        """Returns when every client has its answer and asks nothing."""
+        for client in self.clients:
+            client.resting.clear()
+            client.paused.set()
+        assert all(client.resting.wait(TIMEOUT_SECONDS) for client in self.clients)
+
+    def go_on(self) -> None:
+        for client in self.clients:
+            client.paused.clear()
+
     def stop(self) -> None:
         for client in self.clients:
             client.stopping.set()
-        for client in self.clients:
-            client.join(TIMEOUT_SECONDS + 5)
-            assert not client.is_alive()
+        assert within(TIMEOUT_SECONDS + 5, lambda: not any(client.is_alive() for client in self.clients))
 
 
 @contextmanager
 def load(stack: Stack, tenant: Tenant, *, clients: int = 4) -> Iterator[Load]:
-    """Half of them are patient. Stopped at the end of the block; what they know stays."""
+    """Every other client is patient. Stopped at the end of the block; what they know stays."""
     made = Load(stack, tenant, [Client(stack, tenant, patient=n % 2 == 0) for n in range(clients)])
     for client in made.clients:
         client.start()

@@ -1,10 +1,12 @@
 """One running SnapState for all these tests; each test works in an account of its own and leaves everything running."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests import environment
+from tests.promises.calling import Caller
 from tests.promises.stack import Stack, Tenant, running
 
 FIGURES = "figures"
@@ -26,6 +28,17 @@ def stack(running_stack: Stack) -> Iterator[Stack]:
 @pytest.fixture
 def tenant(stack: Stack) -> Tenant:
     return stack.tenant()
+
+
+@pytest.fixture
+def caller(stack: Stack, tenant: Tenant) -> Iterator[Caller]:
+    with Caller(stack.url, tenant.key) as caller:
+        yield caller
+
+
+@pytest.fixture
+def folder() -> Path:
+    return environment.open_folder()
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import time
 import pytest
 
 from tests.promises.books import reconcile
-from tests.promises.clients import Caller, load, state_of
+from tests.promises.calling import state_of
+from tests.promises.clients import load
 from tests.promises.stack import within
 
 DEATHS = 2
@@ -41,9 +42,8 @@ def test_two_intakes_take_everything_once_whoever_dies(stack, tenant, note):
     note(reconcile(clients))
 
 
-def test_an_intake_that_slept_while_another_worked_does_not_build_on_what_it_remembers(stack, tenant):
-    caller = Caller(stack.url, tenant.key)
-    first = caller.save("wf", 1, state_of("wf", 1)).headers["etag"]
+def test_an_intake_that_slept_while_another_worked_does_not_build_on_what_it_remembers(stack, caller):
+    (first,) = caller.save_steps("wf", 1, 1)
     stack.catch_up()
     stack.signal("intake", signal.SIGSTOP)
     stack.sql(f"SELECT pg_terminate_backend(pid) FROM ({HOLDER}) AS holder")
@@ -51,9 +51,8 @@ def test_an_intake_that_slept_while_another_worked_does_not_build_on_what_it_rem
         caller.save("wf", 1, state_of("wf", 1, 1), **{"If-Match": first})
         stack.catch_up()
     stack.signal("intake", signal.SIGCONT)
-    caller.save("wf", 2, state_of("wf", 2))
+    caller.save_steps("wf", 2, 2)
     stack.catch_up()
     stack.flush_redis()
     states = [bytes(step.state) for step in caller.history("wf")]
-    caller.close()
     assert states == [state_of("wf", 1, 1), state_of("wf", 2)]
