@@ -4,13 +4,15 @@ import asyncio
 import threading
 import time
 
+import psycopg
 import pytest
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, connections
 from django.test import override_settings
 
 from snapstate_project.common import threads
-from snapstate_project.common.errors import PostgresDown
-from snapstate_project.common.threads import in_thread
+from snapstate_project.common.circuit import FAILURES, Circuit
+from snapstate_project.common.errors import PostgresDown, RedisDown
+from snapstate_project.common.threads import OrmThreads, in_thread
 
 
 def one():
@@ -81,3 +83,103 @@ def test_work_nobody_waits_for_any_more_is_not_begun():
 
     asyncio.run(scenario())
     assert begun == []
+
+
+def fails_as(cause):
+    def fail():
+        raise OperationalError("gone") from cause
+
+    return fail
+
+
+def refused_at_once(pool):
+    """Whether a call is refused without having been made."""
+    made = []
+    with pytest.raises(PostgresDown):
+        asyncio.run(pool.run(made.append, 1))
+    return made == []
+
+
+def gone(pool, times=FAILURES):
+    for _ in range(times):
+        with pytest.raises(PostgresDown):
+            asyncio.run(pool.run(fails_as(psycopg.OperationalError("connection refused"))))
+
+
+@pytest.fixture
+def pool():
+    """Two threads with a circuit of their own, whose time is moved by the test."""
+    pool = OrmThreads(2)
+    pool.circuit = Circuit("test", clock=lambda: pool.now)
+    pool.now = 100.0
+    yield pool
+    both = threading.Barrier(2, timeout=5)
+    for _ in range(2):
+        pool.pool.submit(lambda: (connections.close_all(), both.wait()))
+    pool.pool.shutdown()
+
+
+def test_a_postgres_that_is_gone_is_not_asked_for_a_moment_and_then_again(pool):
+    gone(pool)
+    assert refused_at_once(pool)
+    pool.now += 0.6
+    assert asyncio.run(pool.run(one)) == 1
+    assert not pool.circuit.is_open
+
+
+@pytest.mark.parametrize("cause", [psycopg.errors.DeadlockDetected(), psycopg.errors.QueryCanceled(), ValueError()])
+def test_what_postgres_itself_refuses_is_no_outage(pool, cause):
+    pool.circuit.failed()
+    for _ in range(5):
+        with pytest.raises((PostgresDown, ValueError)):
+            asyncio.run(pool.run(fails_as(cause) if isinstance(cause, psycopg.Error) else raising(cause)))
+    assert pool.circuit.admits()
+
+
+def raising(error):
+    def fail():
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("cause", [psycopg.errors.AdminShutdown(), psycopg.errors.TooManyConnections()])
+def test_a_server_that_leaves_or_is_full_is_one(pool, cause):
+    for _ in range(FAILURES):
+        with pytest.raises(PostgresDown):
+            asyncio.run(pool.run(fails_as(cause)))
+    assert refused_at_once(pool)
+
+
+def test_another_tiers_outage_says_nothing_of_postgres(pool):
+    gone(pool, FAILURES - 1)
+    with pytest.raises(RedisDown):
+        asyncio.run(pool.run(raising(RedisDown())))
+    gone(pool, 1)
+    assert refused_at_once(pool)
+
+
+def test_timeouts_open_the_circuit_too(pool):
+    released = threading.Event()
+    with override_settings(POSTGRES_TIMEOUT_SECONDS=0.05):
+        for _ in range(FAILURES):
+            with pytest.raises(PostgresDown, match="in time"):
+                asyncio.run(pool.run(released.wait, 5))
+    assert refused_at_once(pool)
+    released.set()
+
+
+def test_nobody_joins_threads_that_all_stand_still(pool, monkeypatch):
+    monkeypatch.setattr(threads, "STANDSTILL_SECONDS", 0.05)
+    released = threading.Event()
+
+    async def scenario():
+        stuck = [asyncio.create_task(pool.run(released.wait, 5)) for _ in range(2)]
+        await asyncio.sleep(0.1)
+        with pytest.raises(PostgresDown):
+            await pool.run(one)
+        released.set()
+        await asyncio.gather(*stuck)
+        return await pool.run(one)
+
+    assert asyncio.run(scenario()) == 1
