@@ -16,10 +16,13 @@ from checkpoints.json_text import same_value
 from checkpoints.models import Workflow
 from checkpoints.verdicts import Ask, Compare, Known, KnownStep, Range
 from snapstate_project.common.errors import ServiceUnavailable
+from snapstate_project.common.metrics import Counter
 from snapstate_project.common.threads import in_thread
 
 # Each further round means that somebody else moved the workflow meanwhile.
 ROUNDS = 20
+
+asks = Counter("snapstate_asks", "Questions of the scripts that Redis alone could not answer.", ("why",))
 
 
 class Waking(Enum):
@@ -48,6 +51,7 @@ async def settled[Reply](
     for _ in range(ROUNDS):
         reply = await call(known)
         if isinstance(reply, Ask):
+            asks.count(reply.why)
             learnt = await in_thread(learn, key, reply, waking, new)
             if isinstance(learnt, Cold):
                 return learnt

@@ -16,10 +16,13 @@ from checkpoints.models import Workflow
 from checkpoints.segments import Place
 from checkpoints.verdicts import Head, Range, Tail
 from snapstate_project.common.errors import ServiceUnavailable
+from snapstate_project.common.metrics import Counter
 from snapstate_project.common.threads import in_thread
 
 PAGE_BYTES = 16 * 1_048_576
 NEWEST = Range(newest_first=True, limit=1)
+
+tier_hits = Counter("snapstate_tier_hits", "Answered reads, by the coldest tier they needed.", ("read", "tier"))
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -47,13 +50,16 @@ async def page(key: WorkflowKey, wanted: Range, label: str | None = None) -> Pag
     if isinstance(tail, Cold):
         tail = Tail(history.head_of(tail.workflow), [], False, False)
     elif tail.complete and label is None:
+        tier_hits.count("page", "hot")
         return Page(tail.head, tail.steps, tail.more)
     held = [step for step in tail.steps if label is None or decode_envelope(step.envelope).label == label]
     colder = Colder() if tail.complete else await in_thread(_colder, key, tail.head.generation, wanted, label)
     if colder is None:
         return None
     found, more = merged((held, tail.more), colder, wanted)
-    steps = await in_thread(_fetched, found) if any(isinstance(item, Place) for item in found) else found
+    archived = any(isinstance(item, Place) for item in found)
+    steps = await in_thread(_fetched, found) if archived else found
+    tier_hits.count("page", "archive" if archived else "hot" if tail.complete else "warm")
     if wanted.metered:
         await store.note_replay(key, tail.head.generation, len(steps))
     return Page(tail.head, steps, more)  # type: ignore[arg-type]

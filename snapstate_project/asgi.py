@@ -1,6 +1,8 @@
 """The ASGI application: the lean handler for the hot routes, Django's own for all the rest."""
 
+import asyncio
 import os
+from time import perf_counter
 
 import django
 from django.conf import settings
@@ -9,13 +11,15 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from snapstate_project import checks, shutdown
 from snapstate_project.common.errors import PayloadTooLarge
+from snapstate_project.common.metrics import board
+from snapstate_project.common.traffic import requests
 from snapstate_project.lean import LeanHandler, Message, Receive, Request, Send, answer_and_drain, head_of, last_answer
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "snapstate_project.settings")
 django.setup(set_prefix=False)
 checks.refuse_default_secrets()
 
-HOT = ("/checkpoints", "/workflows", "/usage", "/health", "/ready")
+HOT = ("/checkpoints", "/workflows", "/usage", "/health", "/ready", "/metrics")
 lean = LeanHandler()
 whole = ASGIHandler()
 whole.request_class = Request
@@ -47,12 +51,16 @@ async def bounded(scope: Message, receive: Receive, send: Send) -> None:
         await stock(scope, receive_bounded, send)  # type: ignore[arg-type]
     if taken > settings.MAX_BODY_BYTES:
         response = last_answer(PayloadTooLarge())
+        requests.note(None, scope["method"], response.status_code, perf_counter())
         await answer_and_drain(head_of(response), response.content, receive, send)
 
 
 async def lifespan(receive: Receive, send: Send) -> None:
     await receive()
     shutdown.watch_for_shutdown()
+    publishing = asyncio.create_task(board.keep_publishing())
     await send({"type": "lifespan.startup.complete"})
     await receive()
+    publishing.cancel()
+    board.try_to_publish()
     await send({"type": "lifespan.shutdown.complete"})

@@ -2,11 +2,15 @@
 
 import gc
 import os
+import shutil
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from uvicorn_worker import UvicornWorker
 
-from snapstate_project.settings import env, env_int  # and with it what `.env` says
+from snapstate_project.common.metrics import board
+from snapstate_project.env import env, env_int
 
 
 class Worker(UvicornWorker):
@@ -25,6 +29,16 @@ class Worker(UvicornWorker):
 def cores() -> int:
     """Those this process may use, which in a container can be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def on_starting(_arbiter: Any) -> None:
+    """Before any worker is forked: the folder where they show their figures to each other."""
+    board.folder = Path(tempfile.mkdtemp(prefix="snapstate-figures-"))
+
+
+def on_exit(_arbiter: Any) -> None:
+    if board.folder is not None:
+        shutil.rmtree(board.folder, ignore_errors=True)
 
 
 def post_worker_init(_worker: Worker) -> None:

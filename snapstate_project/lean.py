@@ -8,6 +8,7 @@ sent (percent-encoded), so that routes split them at real slashes; views decode 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import lru_cache
+from time import perf_counter
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ from django.utils.module_loading import import_string
 
 from snapstate_project.common.errors import ValidationFailed, error_response
 from snapstate_project.common.request_id import current_request_id, fresh_request_id
+from snapstate_project.common.traffic import requests
 
 type Message = MutableMapping[str, Any]
 type Receive = Callable[[], Awaitable[Message]]
@@ -146,18 +148,19 @@ class LeanHandler:
         return match
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        too_large = False
+        too_large, match, began = False, None, perf_counter()
         try:
             request = LeanRequest(scope)
             await request.take_body(receive)
-            too_large = request.too_large
+            too_large, began = request.too_large, perf_counter()
             response = await self.chain(request)
-            head = head_of(response)
+            match, head = request.resolver_match, head_of(response)
         except ClientGone:
             return
         except Exception as error:  # noqa: BLE001 (nothing may answer without the one error shape)
             response = last_answer(error)
             head = head_of(response)
+        requests.note(match, scope["method"], response.status_code, began)
         if too_large:
             await answer_and_drain(head, response.content, receive, send)
             return

@@ -1,18 +1,15 @@
 """Every setting, each from the environment or `.env`; a wrong value stops `manage.py check`, never a request."""
 
-import os
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from dotenv import load_dotenv
 
 from snapstate_project.env import database, env, env_bool, env_int, env_list
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
-load_dotenv(os.environ.get("SNAPSTATE_ENV_FILE", BASE_DIR / ".env"))
 
 
 def archive_storage() -> dict[str, Any]:
@@ -77,6 +74,7 @@ LEAN_MIDDLEWARE = [
     "snapstate_project.common.headers.CorsMiddleware",
 ]
 MIDDLEWARE = [
+    "snapstate_project.common.traffic.TrafficMiddleware",
     *LEAN_MIDDLEWARE,
     "snapstate_project.common.headers.PagesMiddleware",
     "snapstate_project.common.headers.StaticMiddleware",

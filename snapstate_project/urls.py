@@ -7,12 +7,14 @@ from billing import urls as billing
 from checkpoints import urls as checkpoints
 from snapstate_project import pages
 from snapstate_project.health import HealthView, ReadyView
+from snapstate_project.metrics import MetricsView
 
 urlpatterns = [
     *checkpoints.urlpatterns,
     *billing.urlpatterns,
     path("health", HealthView.as_view()),
     path("ready", ReadyView.as_view()),
+    path("metrics", MetricsView.as_view()),
     path("openapi.json", pages.openapi),
     path("", pages.landing),
     # The Admin API has no trailing slashes, the admin's pages have them.
@@ -20,7 +22,7 @@ urlpatterns = [
     path("admin", pages.admin_without_slash),
     re_path(r"^admin/.*[^/]$", pages.no_such_route),
     path("admin/", admin.site.urls),
-    re_path(r"", pages.no_such_route),
+    re_path(r"^.*", pages.no_such_route),
 ]
 
 handler400 = "snapstate_project.pages.handler400"

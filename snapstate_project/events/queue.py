@@ -58,3 +58,32 @@ def lag_seconds() -> float:
     """The age of the oldest entry that intake has not taken, over all shards."""
     entries, now = read(range(SHARDS), 1)
     return max((now - entry.written_at for entry in entries), default=0) / MICROSECONDS
+
+
+class Figures(NamedTuple):
+    """How the queue is. `intake_well_at`: of the shard looked after worst, in seconds; 0 when that is not at all."""
+
+    waiting: int
+    lag_seconds: float
+    intake_well_at: float
+    memory_used: int
+    memory_limit: int
+
+
+def figures() -> Figures:
+    """In two round trips; their cost does not grow with the queue."""
+    shards = range(SHARDS)
+    with redis.outages_as_ours(), redis.client().pipeline(transaction=False) as pipe:
+        pipe.info("memory")
+        for shard in shards:
+            pipe.xlen(stream(shard))
+        for shard in shards:
+            pipe.hget(f"intake:{{{shard:02d}}}", "alive")
+        memory, *found = pipe.execute()
+    return Figures(
+        waiting=sum(found[:SHARDS]),
+        lag_seconds=lag_seconds(),
+        intake_well_at=min(int(alive or 0) for alive in found[SHARDS:]) / MICROSECONDS,
+        memory_used=memory["used_memory"],
+        memory_limit=memory["maxmemory"],
+    )
