@@ -234,16 +234,6 @@ def _let_go(row: Workflow, now: datetime) -> None:
         record_event("workflow.expired", row.account_id, _named(row))
 
 
-def erase_objects(workflow: Workflow, generation: int) -> None:
-    """Delete every object below a generation: of segments, of uploads under way, and whatever else is there."""
-    segments = ArchiveSegment.objects.filter(workflow=workflow, generation__lt=generation)
-    intents = ArchiveIntent.objects.filter(workflow=workflow, generation__lt=generation)
-    known = {*segments.values_list("key", flat=True), *intents.values_list("key", flat=True)}
-    found = archive.keys_of(workflow.account_id, bytes(workflow.digest), below_generation=generation)
-    archive.delete(sorted(known.union(found)))
-    segments.delete()
-
-
 def drop_stale_intents(now: datetime) -> int:
     """Objects whose archiver died before their segment was written; an hour is longer than any upload takes."""
     stale = ArchiveIntent.objects.filter(created_at__lt=now - INTENT_AGE)[:1000]
