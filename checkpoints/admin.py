@@ -19,6 +19,7 @@ from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 from unfold.decorators import display
 
 from accounts.models import Account
+from checkpoints import archive_admin  # noqa: F401 (registers the archive's pages)
 from checkpoints.content import etag
 from checkpoints.models import Checkpoint, Workflow, WorkflowStatus
 from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, account_link, ago, second, shortened, when

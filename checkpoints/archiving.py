@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Sum
+from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 from zstandard import ZstdError
 
@@ -34,7 +34,9 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Pass:
-    """What one pass did; times in seconds."""
+    """What one pass did; times in seconds. `now` is the time it goes by."""
+
+    now: datetime = field(default_factory=timezone.now)
 
     archived: int = 0
     evicted: int = 0
@@ -57,38 +59,38 @@ class Claim:
 
 def archive_expiring(*, now: datetime | None = None, limit: int = 10_000, seconds: float = 50.0) -> Pass:
     """Archive what is due and let go of what has expired. Many may run at once; none does another's work."""
-    now, began, done = now or timezone.now(), time.monotonic(), Pass()
+    done, began = Pass(now or timezone.now()), time.monotonic()
     in_a_row = 0
     while done.archived + done.skipped < limit and time.monotonic() - began < seconds:
-        claim = claim_due(now, done)
+        claim = claim_due(done)
         if claim is None:
             break
         in_a_row = 0 if archive_claim(claim, done) else in_a_row + 1
         if in_a_row >= FAILURES_THAT_END_A_PASS:
             log.error("archive_pass_ended_early", failures=in_a_row)
             break
-    while done.evicted < limit and time.monotonic() - began < seconds and evict_due(now, done):
+    while done.evicted < limit and time.monotonic() - began < seconds and evict_due(done):
         pass
-    drop_stale_intents(now)
+    drop_stale_intents(done.now)
     done.seconds = round(time.monotonic() - began, 3)
     log.info("archive_pass", **{name: getattr(done, name) for name in FIGURES})
     return done
 
 
-def claim_due(now: datetime, done: Pass) -> Claim | None:
+def claim_due(done: Pass) -> Claim | None:
     """The next workflow that is due, leased, with its intent committed; None when there is none."""
     while True:
         with transaction.atomic():
-            due = Workflow.objects.filter(archive_at__lte=now, pinned=False).exclude(pk__in=done.ahead)
+            due = Workflow.objects.filter(archive_at__lte=done.now, pinned=False).exclude(pk__in=done.ahead)
             workflow = due.select_for_update(skip_locked=True, no_key=True).order_by("archive_at").first()
             if workflow is None:
                 return None
-            claim = _claim(workflow, now, done)
+            claim = _claim(workflow, done)
         if claim is not None:
             return claim
 
 
-def _claim(workflow: Workflow, now: datetime, done: Pass) -> Claim | None:
+def _claim(workflow: Workflow, done: Pass) -> Claim | None:
     """Under the workflow's lock. None: Redis is ahead, there is nothing to move, or its rows cannot be read."""
     if store.is_ahead(workflow.account_id, bytes(workflow.digest), workflow.generation, workflow.last_sequence):
         done.skipped += 1
@@ -98,12 +100,12 @@ def _claim(workflow: Workflow, now: datetime, done: Pass) -> Claim | None:
         steps = history.steps_above(workflow, workflow.archived_sequence, SEGMENT_BYTES)
     except (ZstdError, LookupError, ValueError) as error:
         done.failed += 1
-        set_aside(workflow, error)
+        set_aside(workflow, error, done.now)
         return None
     if not steps:
         Workflow.objects.filter(pk=workflow.pk).update(archive_at=None, evict_at=F("expires_at"))
         return None
-    Workflow.objects.filter(pk=workflow.pk).update(archive_at=now + LEASE)
+    Workflow.objects.filter(pk=workflow.pk).update(archive_at=done.now + LEASE)
     return Claim(workflow, _intend(workflow, steps), steps)
 
 
@@ -126,7 +128,7 @@ def archive_claim(claim: Claim, done: Pass) -> bool:
             claim.intent.delete()
     except Exception as error:  # noqa: BLE001 (one workflow's fault must not end the pass)
         done.failed += 1
-        set_aside(claim.workflow, error)
+        set_aside(claim.workflow, error, done.now)
         return not isinstance(error, ArchiveDown)
     done.archived += kept
     done.skipped += not kept
@@ -184,7 +186,7 @@ def _named(row: Workflow) -> dict[str, object]:
     }
 
 
-def set_aside(workflow: Workflow, error: Exception) -> None:
+def set_aside(workflow: Workflow, error: Exception, now: datetime) -> None:
     """Keep the reason for operators and try again later, each time later."""
     log.error("archiving_failed", digest=bytes(workflow.digest).hex(), exc_info=error)
     cause = error.__cause__ or error
@@ -193,13 +195,19 @@ def set_aside(workflow: Workflow, error: Exception) -> None:
         problem.attempts, problem.reason = problem.attempts + 1, repr(cause)[:2000]
         problem.save()
     retry = min(timedelta(minutes=1) * 2 ** min(problem.attempts, 10), LONGEST_RETRY)
-    Workflow.objects.filter(pk=workflow.pk, archive_at__isnull=False).update(archive_at=timezone.now() + retry)
+    Workflow.objects.filter(pk=workflow.pk, archive_at__isnull=False).update(archive_at=now + retry)
 
 
-def evict_due(now: datetime, done: Pass) -> bool:
+def retry_now(problems: QuerySet[ArchiveProblem]) -> int:
+    """Make what was set aside due at once; how many workflows that is."""
+    waiting = Workflow.objects.filter(archive_problem__in=problems, archive_at__isnull=False)
+    return waiting.update(archive_at=timezone.now())
+
+
+def evict_due(done: Pass) -> bool:
     """Let go of one workflow whose time is over: Redis first, then rows and event. False when none is due."""
     with transaction.atomic():
-        due = Workflow.objects.filter(evict_at__lte=now).exclude(pk__in=done.ahead)
+        due = Workflow.objects.filter(evict_at__lte=done.now).exclude(pk__in=done.ahead)
         row = due.select_for_update(skip_locked=True, no_key=True).order_by("evict_at").first()
         if row is None:
             return False
@@ -210,7 +218,7 @@ def evict_due(now: datetime, done: Pass) -> bool:
             done.skipped += 1
             done.ahead.add(row.pk)
             return True
-        _let_go(row, now)
+        _let_go(row, done.now)
     done.evicted += 1
     return True
 
@@ -224,16 +232,6 @@ def _let_go(row: Workflow, now: datetime) -> None:
     row.save(update_fields=["dropped_sequence", "evict_at", "evicted_at", "stored_bytes"])
     if first_time:
         record_event("workflow.expired", row.account_id, _named(row))
-
-
-def erase_objects(workflow: Workflow, generation: int) -> None:
-    """Delete every object below a generation: of segments, of uploads under way, and whatever else is there."""
-    segments = ArchiveSegment.objects.filter(workflow=workflow, generation__lt=generation)
-    intents = ArchiveIntent.objects.filter(workflow=workflow, generation__lt=generation)
-    known = {*segments.values_list("key", flat=True), *intents.values_list("key", flat=True)}
-    found = archive.keys_of(workflow.account_id, bytes(workflow.digest), below_generation=generation)
-    archive.delete(sorted(known.union(found)))
-    segments.delete()
 
 
 def drop_stale_intents(now: datetime) -> int:

@@ -5,11 +5,11 @@ from datetime import timedelta
 from django.db import connection, transaction
 from django.utils import timezone
 
-from checkpoints import archiving, store
+from checkpoints import archive, store
 from checkpoints.archive import ArchiveDown
 from checkpoints.errors import WorkflowNotFound
 from checkpoints.ids import WorkflowKey
-from checkpoints.models import Erasure, Workflow
+from checkpoints.models import ArchiveIntent, ArchiveSegment, Erasure, Workflow
 from snapstate_project.events.relay import record_event
 
 
@@ -64,11 +64,21 @@ def finish_erasure(erasure: Erasure) -> None:
     now = timezone.now()
     Erasure.objects.filter(pk=erasure.pk).update(hot_erased_at=now, rows_erased_at=now)
     try:
-        archiving.erase_objects(workflow, erasure.generation)
+        _erase_objects(workflow, erasure.generation)
     except ArchiveDown:
         return  # the promise stands: nothing of it can be read, and the objects go with a later look
     swept = now if erasure.created_at < now - timedelta(hours=1) else None
     Erasure.objects.filter(pk=erasure.pk).update(objects_erased_at=now, swept_at=swept)
+
+
+def _erase_objects(workflow: Workflow, generation: int) -> None:
+    """Delete every object below a generation: of segments, of uploads under way, and whatever else is there."""
+    segments = ArchiveSegment.objects.filter(workflow=workflow, generation__lt=generation)
+    intents = ArchiveIntent.objects.filter(workflow=workflow, generation__lt=generation)
+    known = {*segments.values_list("key", flat=True), *intents.values_list("key", flat=True)}
+    found = archive.keys_of(workflow.account_id, bytes(workflow.digest), below_generation=generation)
+    archive.delete(sorted(known.union(found)))
+    segments.delete()
 
 
 def finish_erasures(limit: int = 1000) -> int:

@@ -170,6 +170,10 @@ class ArchiveProblem(models.Model):
     first_at = models.DateTimeField(auto_now_add=True)
     last_at = models.DateTimeField(auto_now=True)
 
+    class Meta:
+        default_permissions = ("view",)
+        permissions = [("retry_archiving", "Can have archiving tried again at once")]
+
     def __str__(self) -> str:
         return self.reason
 

@@ -16,6 +16,8 @@ SIDEBAR = {
     },
     "Work": {
         "checkpoints.Workflow": ("Workflows", "account_tree"),
+        "checkpoints.ArchiveSegment": ("Archive", "inventory_2"),
+        "checkpoints.ArchiveProblem": ("Archive problems", "report"),
         "events.Event": ("Events", "bolt"),
         "events.SubscriberCursor": ("Subscribers", "conveyor_belt"),
     },

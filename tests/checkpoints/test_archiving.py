@@ -30,8 +30,8 @@ def expire_all(seconds: int = 3600) -> None:
 
 
 def claim_of(account: Account) -> archiving.Claim:
-    done = archiving.Pass()
-    while claim := archiving.claim_due(later(), done):
+    done = archiving.Pass(later())
+    while claim := archiving.claim_due(done):
         if claim.workflow.account_id == account.pk:
             return claim
         archiving.archive_claim(claim, done)
