@@ -203,5 +203,5 @@ def _remove_replaced(cursor: Any, projection: Projection, chains: dict[int, Chai
     cursor.execute(
         "DELETE FROM checkpoints_checkpoint WHERE workflow_id = %s AND sequence = ANY(%s)", [projection.id, sequences]
     )
-    if projection.id in chains and chains[projection.id].sequence in sequences:
-        del chains[projection.id]  # the next row starts a chain of its own
+    # The newest row is gone, or stands in a chain that starts anew now: the next row starts one of its own.
+    chains.pop(projection.id, None)
