@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
@@ -26,7 +26,8 @@ from accounts.keys import SCOPES
 from accounts.models import Account, ApiKey
 
 TICKET = "accounts.issue_key"
-STATES = {"active": "success", "suspended": "warning", "closed": "danger"}
+UNPAID = "suspended: unpaid"
+STATES = {"active": "success", "suspended": "warning", UNPAID: "warning", "closed": "danger"}
 SUSPENDING = {
     "title": "Suspend",
     "consequence": "All keys of the account are refused (403) within a second. Nothing is lost.",
@@ -84,7 +85,7 @@ class AccountAdmin(RowsByPage[Account]):
 
     @display(description="State", ordering="status")
     def state(self, account: Account) -> SafeString:
-        return badge(account.status, STATES)
+        return badge(UNPAID if account.held_for_payment else account.status, STATES)
 
     @display(description="Rate limit", ordering="rate_limit_max")
     def calls(self, account: Account) -> str:
@@ -125,7 +126,10 @@ class AccountAdmin(RowsByPage[Account]):
         return request.user.has_perm("accounts.add_apikey")
 
     def has_suspend_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        return self.has_manage_permission(request) and self.is_active(request, object_id) is True
+        """Also where only Stripe has suspended it: then the suspension becomes an operator's."""
+        account: Account | None = self.get_object(request, str(object_id))
+        open_to_it = account is not None and (account.status == Account.Status.ACTIVE or account.held_for_payment)
+        return self.has_manage_permission(request) and open_to_it
 
     def has_reactivate_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         return self.has_manage_permission(request) and self.is_active(request, object_id) is False
@@ -193,7 +197,7 @@ class AccountAdmin(RowsByPage[Account]):
 
     @admin.action(description="Suspend", permissions=["manage"])
     def suspend_selected(self, request: HttpRequest, queryset: QuerySet[Account]) -> HttpResponse:
-        chosen = list(queryset.filter(status=Account.Status.ACTIVE))
+        chosen = list(queryset.filter(Q(status=Account.Status.ACTIVE) | Q(held_for_payment=True)))
         return confirmed(self, request, chosen, services.suspend_account, back=back_to(self), **SUSPENDING)
 
     @admin.action(description="Reactivate", permissions=["manage"])

@@ -6,7 +6,7 @@ had just forgotten it.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -37,8 +37,31 @@ def create_account(*, email: str, name: str = "", plan: str = "free") -> Account
 
 def update_account(account: Account, **changes: Any) -> Account:
     """Sets any of plan, status and the limits (None: no limit of its own); raises RedisDown with nothing changed."""
+    if "status" in changes:
+        changes["held_for_payment"] = False  # the status is an operator's from now on, even when it was so before
+    return change_account(account, **changes)
+
+
+def hold_for_payment(account: Account) -> Account:
+    """Suspends an active account, in a way that only payment or an operator undoes."""
+    return change_account(
+        account, only_if={"status": Account.Status.ACTIVE}, status=Account.Status.SUSPENDED, held_for_payment=True
+    )
+
+
+def release_from_hold(account: Account) -> Account:
+    """Undoes hold_for_payment, and nothing that an operator has said since."""
+    return change_account(
+        account, only_if={"held_for_payment": True}, status=Account.Status.ACTIVE, held_for_payment=False
+    )
+
+
+def change_account(account: Account, *, only_if: Mapping[str, Any] | None = None, **changes: Any) -> Account:
+    """Under the account's lock; `only_if`: what must hold there, or nothing changes."""
     with transaction.atomic(durable=True):
         account = locked(account.pk)
+        if any(getattr(account, field) != value for field, value in (only_if or {}).items()):
+            return account
         changes = {field: value for field, value in changes.items() if getattr(account, field) != value}
         if any(field in FELT_BY_CALLERS for field in changes):
             bury_around_commit(account.keys.in_use(timezone.now()).values_list("digest", flat=True))
