@@ -1,10 +1,15 @@
-"""Metering: each event adds to its account's month and day by the time it happened, erased workflows included."""
+"""Metering: each event adds to its account's month and day by the time it happened, erased workflows included.
+
+A month that comes near the end of its free units is told so, in the same transaction.
+"""
 
 from collections import defaultdict
 from datetime import UTC, date
 from uuid import UUID
 
 from billing.models import UsageDay, UsageRecord, Used
+from billing.quotas import warn
+from billing.usage import units_counted
 from snapstate_project.events.catalogue import Body, CheckpointSaved, WorkflowReplayed, WorkflowResumed
 from snapstate_project.events.models import Event
 from snapstate_project.events.relay import subscribe
@@ -19,8 +24,9 @@ def meter(events: list[Event]) -> None:
         body = event.body
         count(body, days[event.account_id, day])
         count(body, months[event.account_id, day.replace(day=1)])
-    UsageRecord.objects.add(months)
     UsageDay.objects.add(days)
+    sums = UsageRecord.objects.add(months)
+    warn({key: units_counted(used) for key, used in sums.items()})  # last: it writes events
 
 
 def count(body: Body, used: Used) -> None:

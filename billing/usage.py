@@ -1,17 +1,18 @@
 """What an account used in a month and what that costs: the usage object of `GET /usage` and the Admin API."""
 
-from collections.abc import Callable
-from datetime import UTC, date, datetime
+from collections.abc import Sequence
+from datetime import date, datetime
 from decimal import Decimal
 from typing import TypedDict
 from uuid import UUID
 
-from django.conf import settings
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
-from billing import plans
+from billing import plans, storage
 from billing.models import UsageRecord
+from billing.models import Used as UsedUnits
+from billing.periods import month_of
+from billing.storage import Sampled
 from snapstate_project.common.times import iso
 
 
@@ -54,26 +55,50 @@ class UsageThisMonth(TypedDict):
 
 
 def usage_of(account_id: UUID, *, now: datetime | None = None) -> UsageObject:
-    """The month that `now` falls in, so far."""
-    start, end = month_of(now or timezone.now())
+    """The month that `now` falls in, so far.
+
+    What storage is free and billed follows the month's figure, the mean of its samples; `current` is what is held now.
+    """
+    now = now or timezone.now()
+    start, end = month_of(now)
     record = record_of(account_id, start.date())
-    held = Decimal(storage_held_bytes(account_id)) / plans.GB
-    used = {
-        "checkpoint_writes": Decimal(record.checkpoint_writes),
-        "storage_gb": held,
-        "resume_calls": Decimal(record.resume_calls),
-        "replay_calls": Decimal(record.replay_calls),
-    }
+    used = figures_of([record], now=now)[0]
     return {
         "period": {"start": iso(start), "end": iso(end)},
         "usage": {
             "checkpoint_writes": counted("checkpoint_writes", record.checkpoint_writes),
-            "storage_gb": stored(held),
+            "storage_gb": stored(Decimal(storage.held_bytes(account_id)) / plans.GB, used["storage_gb"]),
             "resume_calls": counted("resume_calls", record.resume_calls),
             "replay_calls": counted("replay_calls", record.replay_calls),
         },
         "estimated_charge": plans.dollars(plans.charge(used)),
     }
+
+
+def figures_of(records: Sequence[UsageRecord], *, now: datetime) -> list[dict[str, Decimal]]:
+    """For each record its units by metric: what is charged, in the API, the admin and Stripe alike.
+
+    Of storage that is the mean of the month's samples; before the first of them, what is held now.
+    """
+    if not records:
+        return []
+    ids, months = {record.account_id for record in records}, [record.month for record in records]
+    samples = storage.samples_of(ids, min(months), max(months))
+    return [
+        {**units_counted(record), "storage_gb": held_gb(record, samples.get((record.account_id, record.month)), now)}
+        for record in records
+    ]
+
+
+def held_gb(record: UsageRecord, sampled: Sampled | None, now: datetime) -> Decimal:
+    if sampled:
+        return sampled.mean_gb
+    is_now = record.month == month_of(now)[0].date()
+    return Decimal(storage.held_bytes(record.account_id)) / plans.GB if is_now else Decimal(0)
+
+
+def units_counted(used: UsageRecord | UsedUnits) -> dict[str, Decimal]:
+    return {metric: Decimal(getattr(used, metric)) for metric in plans.COUNTED}
 
 
 def usage_this_month(account_id: UUID, *, now: datetime | None = None) -> UsageThisMonth:
@@ -88,23 +113,10 @@ def usage_this_month(account_id: UUID, *, now: datetime | None = None) -> UsageT
     }
 
 
-def month_of(moment: datetime) -> tuple[datetime, datetime]:
-    """[start, end) of the UTC month around a moment."""
-    start = moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    following = start.year * 12 + start.month
-    return start, start.replace(year=following // 12, month=following % 12 + 1)
-
-
 def record_of(account_id: UUID, month: date) -> UsageRecord:
     """The record, or one of zeros (not saved) for a month without use."""
     found = UsageRecord.objects.filter(account_id=account_id, month=month).first()
     return found or UsageRecord(account_id=account_id, month=month)
-
-
-def storage_held_bytes(account_id: UUID) -> int:
-    """Asked of the room that settings.STORAGE_HELD names: rooms do not import one another."""
-    held: Callable[[UUID], int] = import_string(settings.STORAGE_HELD)
-    return held(account_id)
 
 
 def counted(metric: str, count: int) -> Counted:
@@ -117,12 +129,12 @@ def counted(metric: str, count: int) -> Counted:
     }
 
 
-def stored(held_gb: Decimal) -> Stored:
+def stored(current_gb: Decimal, figure_gb: Decimal) -> Stored:
     allowance = plans.METRICS["storage_gb"]
     return {
-        "current": gigabytes(held_gb),
-        "free_remaining": gigabytes(allowance.free_remaining(held_gb)),
-        "billable": gigabytes(allowance.billable(held_gb)),
+        "current": gigabytes(current_gb),
+        "free_remaining": gigabytes(allowance.free_remaining(figure_gb)),
+        "billable": gigabytes(allowance.billable(figure_gb)),
     }
 
 

@@ -111,3 +111,9 @@ async def erase_workflow(account_id: UUID, workflow_id: str) -> None:
 def storage_held_bytes(account_id: UUID) -> int:
     """Bytes of history held for an account, compressed."""
     return Workflow.objects.filter(account_id=account_id).aggregate(held=Sum("stored_bytes"))["held"] or 0
+
+
+def storage_held_by_account() -> dict[UUID, int]:
+    """The same of every account that holds any, in one query."""
+    held = Workflow.objects.filter(stored_bytes__gt=0).order_by().values_list("account_id")
+    return dict(held.annotate(held=Sum("stored_bytes")))

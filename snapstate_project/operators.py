@@ -6,7 +6,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from billing.models import UsageRecord
-from billing.usage import UsageThisMonth, month_of
+from billing.periods import month_of
+from billing.usage import UsageThisMonth
 
 
 def usage_this_month(account_ids: Iterable[UUID]) -> dict[UUID, UsageThisMonth]:

@@ -126,6 +126,18 @@ STORAGE_HELD = "checkpoints.services.storage_held_bytes"  # (account id) -> byte
 
 # --- Who may sign in ---
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+STORAGE_HELD_BY_ACCOUNT = "checkpoints.services.storage_held_by_account"  # () -> {account id: bytes}, for billing
+
+# --- Webhooks: https to public addresses only, but for what these open ---
+WEBHOOK_ALLOW_HTTP = env_bool("WEBHOOK_ALLOW_HTTP", DEBUG)
+WEBHOOK_PRIVATE_NETWORKS = env_list("WEBHOOK_PRIVATE_NETWORKS")
+WEBHOOK_RESOLVER = "webhooks.sender.resolve"  # (host, port) -> addresses
+
+# --- Payments: without STRIPE_SECRET_KEY everything works, and nobody is asked for money ---
+STRIPE_SECRET_KEY = env("STRIPE_SECRET_KEY")
+STRIPE_WEBHOOK_SECRET = env("STRIPE_WEBHOOK_SECRET")
+STRIPE_API_BASE = env("STRIPE_API_BASE", "https://api.stripe.com")
+STRIPE_TIMEOUT_SECONDS = 20.0
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
@@ -206,6 +218,10 @@ CELERY_BEAT_SCHEDULE = {
 
 # --- Files ---
 SNAPSTATE_HOME = Path(env("SNAPSTATE_HOME", str(BASE_DIR / ".snapstate"))).absolute()
+    "sample-storage": {"task": "billing.sample_storage", "schedule": 3600.0},
+    "sync-stripe": {"task": "billing.sync_stripe", "schedule": 300.0},
+    "deliver-due": {"task": "webhooks.deliver_due", "schedule": 5.0},
+    "prune-deliveries": {"task": "webhooks.prune_deliveries", "schedule": 3600.0},
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 3600

@@ -33,6 +33,7 @@ COLOURS = {
     "workflow.completed": "success",
     "workflow.failed": "danger",
     "workflow.erased": "warning",
+    "quota.exceeded": "warning",
 }
 
 

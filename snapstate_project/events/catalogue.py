@@ -1,4 +1,4 @@
-"""Every event type with its fields, `digest` first; `Event.data` is one of these as JSON text, and nothing else."""
+"""Every event type with its fields, a workflow's `digest` first; `Event.data` is one of these as JSON text, only."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -87,6 +87,16 @@ class WorkflowErased(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     generation: int
 
 
+class QuotaExceeded(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An account's month ("2026-11") came to a threshold (percent) of a meter's free units: once each."""
+
+    meter: str
+    threshold: int
+    month: str
+    used: int | float
+    free: int | float
+
+
 type Body = (
     CheckpointSaved
     | WorkflowResumed
@@ -96,6 +106,7 @@ type Body = (
     | WorkflowExpired
     | WorkflowArchived
     | WorkflowErased
+    | QuotaExceeded
 )
 
 CATALOGUE: dict[str, type[Body]] = {
@@ -107,6 +118,7 @@ CATALOGUE: dict[str, type[Body]] = {
     "workflow.expired": WorkflowExpired,
     "workflow.archived": WorkflowArchived,
     "workflow.erased": WorkflowErased,
+    "quota.exceeded": QuotaExceeded,
 }
 
 _ENCODER = msgspec.json.Encoder()

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from billing.models import UsageDay, UsageRecord
+from billing.models import QuotaWarning, StorageSample, UsageDay, UsageRecord
 from snapstate_project.events import relay
 from snapstate_project.events.catalogue import Body, CheckpointSaved, WorkflowReplayed, WorkflowResumed, encode
 from snapstate_project.events.models import Event
@@ -20,6 +20,7 @@ TYPES: dict[type, str] = {
     WorkflowResumed: "workflow.resumed",
     WorkflowReplayed: "workflow.replayed",
 }
+HELD: dict[uuid.UUID, int] = {}
 COLUMNS = ("checkpoint_writes", "resume_calls", "replay_calls", "storage_bytes_written")
 
 
@@ -68,3 +69,28 @@ def recount(account: Any, *, by_month: bool) -> dict[date, tuple[int, ...]]:
         counter[event.type] += 1
         counter["bytes"] += getattr(event.body, "size_bytes", 0)
     return {when: tuple(counter[name] for name in [*TYPES.values(), "bytes"]) for when, counter in sums.items()}
+
+
+def hold(account: Any, gigabytes: float) -> None:
+    HELD[account.id] = int(gigabytes * 2**30)
+
+
+def held_bytes(account_id: uuid.UUID) -> int:
+    return HELD.get(account_id, 0)
+
+
+def held_by_account() -> dict[uuid.UUID, int]:
+    return dict(HELD)
+
+
+def samples(account: Any) -> dict[date, int]:
+    return dict(StorageSample.objects.filter(account=account).order_by("day").values_list("day", "bytes"))
+
+
+def warnings(account: Any) -> list[tuple[str, int]]:
+    """The warnings there are, and that each was told once."""
+    told = Event.objects.filter(account_id=account.id, type="quota.exceeded").order_by("id")
+    bodies: list[Any] = [event.body for event in told]
+    rows = QuotaWarning.objects.filter(account=account).order_by("id").values_list("meter", "threshold")
+    assert sorted((body.meter, body.threshold) for body in bodies) == sorted(rows)
+    return [(body.meter, body.threshold) for body in bodies]

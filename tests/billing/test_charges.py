@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
+from billing.periods import month_of
 from billing.plans import GB, METRICS, charge, dollars
-from billing.usage import month_of
 
 MONTHS = [
     ("2026-02-28T23:59:59.999999+00:00", "2026-02-01", "2026-03-01"),

@@ -1,28 +1,13 @@
 """Each event counts once, in the UTC day and month in which it happened."""
 
 import random
-import time
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from django.db import connection
 
 from snapstate_project.events import relay
 from tests.billing.steps import days, happened, meter, months, recount, replayed, resumed, saved, something_random
 from tests.events.steps import at_once, drain
-
-
-@pytest.fixture(params=["UTC", "Pacific/Auckland"])
-def server_zone(request, monkeypatch):
-    """The zone that the clocks of this machine and of database sessions are set to."""
-    monkeypatch.setenv("TZ", request.param)
-    monkeypatch.setenv("PGTZ", request.param)
-    time.tzset()
-    connection.close()
-    yield
-    connection.close()
-    monkeypatch.undo()
-    time.tzset()
 
 
 def test_writes_resumes_and_replays_are_counted(account):

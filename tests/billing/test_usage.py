@@ -7,7 +7,8 @@ import pytest
 from django.utils import timezone
 
 from billing.models import UsageRecord
-from billing.usage import month_of, usage_of, usage_this_month
+from billing.periods import month_of
+from billing.usage import usage_of, usage_this_month
 
 MARCH = datetime(2026, 3, 31, 23, 59, tzinfo=UTC)
 
@@ -46,27 +47,11 @@ def test_the_period_is_the_month_in_utc(account):
     assert march["usage"]["checkpoint_writes"]["count"] == 3
 
 
-def test_storage_is_what_the_account_holds(account, settings_held):
-    settings_held(3 * 2**30)
+def test_before_the_first_sample_of_a_month_storage_is_what_the_account_holds(account, hold):
+    hold(account, 3)
     answer = usage_of(account.id)
     assert answer["usage"]["storage_gb"] == {"current": 3.0, "free_remaining": 0.0, "billable": 2.0}
     assert answer["estimated_charge"] == "$0.20"
-
-
-@pytest.fixture
-def settings_held(monkeypatch):
-    """Another answer to the question that settings.STORAGE_HELD asks."""
-    held = {"bytes": 0}
-    monkeypatch.setattr("django.conf.settings.STORAGE_HELD", "tests.billing.test_usage.answer")
-    monkeypatch.setattr("tests.billing.test_usage.HELD", held)
-    return lambda size: held.update(bytes=size)
-
-
-HELD = {"bytes": 0}
-
-
-def answer(account_id):
-    return HELD["bytes"]
 
 
 def test_no_scope_is_needed(connect, account):

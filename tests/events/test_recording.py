@@ -95,9 +95,12 @@ def test_two_subscribers_cannot_share_a_name():
         relay.subscribe("billing", "workflow.erased")(print)
 
 
-@pytest.mark.parametrize("fields", catalogue.CATALOGUE.values())
-def test_the_digest_stands_first_where_the_index_looks_for_it(fields):
-    assert msgspec.structs.fields(fields)[0].name == "digest"
+OF_WORKFLOWS = [name for name in catalogue.CATALOGUE if not name.startswith("quota.")]
+
+
+@pytest.mark.parametrize("name", OF_WORKFLOWS)
+def test_the_digest_of_a_workflow_stands_first_where_the_index_looks_for_it(name):
+    assert msgspec.structs.fields(catalogue.CATALOGUE[name])[0].name == "digest"
 
 
 def test_events_are_found_by_the_digest_of_their_workflow():

@@ -1,0 +1,10 @@
+"""Periodic work of this room; each task is one call of its service."""
+
+from celery import shared_task
+
+from billing import storage
+
+
+@shared_task(name="billing.sample_storage")
+def sample_storage() -> int:
+    return storage.sample_storage()
