@@ -15,16 +15,34 @@ from django.core.files.storage import storages
 
 from checkpoints.content import Envelope, Status, Step, StepError, decode_envelope, encode_envelope
 from snapstate_project.common.errors import ServiceUnavailable
+from snapstate_project.common.threads import Threads
 
 CACHE_BYTES = 32 * 1_048_576
+READS_AT_ONCE = 4
 _LEVEL = 12
 _WINDOW_LOG = 27  # 128 MiB: successive states far apart are still found to be alike
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 class ArchiveDown(ServiceUnavailable):
-    def __init__(self) -> None:
-        super().__init__("The archive cannot be reached; nothing is lost, try again.", retry_after=5)
+    default_message = "The archive cannot be reached; nothing is lost, try again."
+
+    def __init__(self, message: str = "", *, retry_after: int = 5) -> None:
+        super().__init__(message, retry_after=retry_after)
+
+
+class ArchiveThreads(Threads):
+    """Those in which requests wait for the archive; the passes of the worker wait by themselves."""
+
+    tier = "Archive"
+    timeout_setting = "ARCHIVE_TIMEOUT_SECONDS"
+    down = ArchiveDown
+
+    def is_outage(self, error: Exception) -> bool | None:
+        """An object that is missing was looked for in an archive that answers."""
+        if isinstance(error, ArchiveDown):
+            return not isinstance(error.__cause__, FileNotFoundError)
+        return None
 
 
 class Line(msgspec.Struct, kw_only=True, frozen=True):
@@ -182,6 +200,16 @@ def keys_of(account_id: UUID, digest: bytes, *, below_generation: int) -> list[s
     return [f"{folder}/{name}" for name in names if int(name.partition("-")[0]) < below_generation]
 
 
+def look() -> None:
+    """Raises ArchiveDown unless the archive answers. That there is no such folder is an answer, but not no bucket."""
+    try:
+        storages["archive"].listdir("health")
+    except FileNotFoundError:
+        return
+    except Exception as error:
+        raise ArchiveDown from error
+
+
 def _guarded[T](call: Callable[[], T]) -> T:
     try:
         return call()
@@ -219,3 +247,4 @@ class SegmentCache:
 
 
 cache = SegmentCache(CACHE_BYTES)
+threads = ArchiveThreads(READS_AT_ONCE)

@@ -14,6 +14,7 @@ from checkpoints.envelope import NewCheckpoint
 from checkpoints.ids import WorkflowKey
 from checkpoints.json_text import same_value
 from checkpoints.models import Workflow
+from checkpoints.segments import Place
 from checkpoints.verdicts import Ask, Compare, Known, KnownStep, Range
 from snapstate_project.common.errors import ServiceUnavailable
 from snapstate_project.common.metrics import Counter
@@ -39,6 +40,13 @@ class Cold(msgspec.Struct, frozen=True):
     workflow: Workflow
 
 
+class Fetch(msgspec.Struct, frozen=True):
+    """What is known depends on a step in the archive: `then` says it, given that step."""
+
+    place: Place
+    then: Callable[[Step], Known]
+
+
 async def settled[Reply](
     key: WorkflowKey,
     call: Callable[[bytes], Awaitable[Reply | Ask | Compare]],
@@ -55,6 +63,8 @@ async def settled[Reply](
             learnt = await in_thread(learn, key, reply, waking, new)
             if isinstance(learnt, Cold):
                 return learnt
+            if isinstance(learnt, Fetch):
+                learnt = await in_thread(learnt.then, *await segments.fetch([learnt.place]))
             known = learnt.packed()
         elif isinstance(reply, Compare):
             known = Known(compared=reply.step.sequence, same=same_content(reply.step, new)).packed()
@@ -63,7 +73,7 @@ async def settled[Reply](
     raise ServiceUnavailable("The workflow is changing too fast to be read; try again.")
 
 
-def learn(key: WorkflowKey, ask: Ask, waking: Waking, new: NewCheckpoint | None) -> Known | Cold:
+def learn(key: WorkflowKey, ask: Ask, waking: Waking, new: NewCheckpoint | None) -> Known | Cold | Fetch:
     """What the colder tiers say to a question, together with the basis it was asked on."""
     if ask.why == "head":
         return _learn_head(key, ask.basis, waking)
@@ -76,11 +86,11 @@ def learn(key: WorkflowKey, ask: Ask, waking: Waking, new: NewCheckpoint | None)
         wanted = Range(first=new.step, last=new.step)
         steps, _ = history.steps_in(workflow, wanted)
         places = [] if steps else segments.places(workflow.pk, workflow.generation, wanted)
-    verdict = _verdict(steps[0], new) if steps else _archived_verdict(places[0], new) if places else None
-    return Known(gen=workflow.generation, trim=int(ask.basis), step=verdict)
+    known = Known(gen=workflow.generation, trim=int(ask.basis), step=_verdict(steps[0], new) if steps else None)
+    return _archived_verdict(places[0], new, known) if places else known
 
 
-def _learn_head(key: WorkflowKey, basis: str, waking: Waking) -> Known | Cold:
+def _learn_head(key: WorkflowKey, basis: str, waking: Waking) -> Known | Cold | Fetch:
     with history.snapshot():
         workflow = history.find(key)
         if workflow is None:
@@ -94,10 +104,14 @@ def _learn_head(key: WorkflowKey, basis: str, waking: Waking) -> Known | Cold:
         steps, _ = history.steps_in(workflow, wanted)
         places = [] if steps else segments.places(workflow.pk, workflow.generation, wanted)
     if places and waking is Waking.STATE:
-        steps, known.source = segments.fetch(places[:1]), "archive"
+        known.source = "archive"
+        return Fetch(places[0], lambda step: _with_head(known, workflow, step))
+    return _with_head(known, workflow, steps[0] if steps else None)
+
+
+def _with_head(known: Known, workflow: Workflow, step: Step | None) -> Known:
     if workflow.is_cold:
         _stay_hot(workflow)
-    step = steps[0] if steps else None
     known.head = history.known_head(workflow, step)
     known.content = pack(step.envelope, step.metadata, step.state) if step else b""
     return known
@@ -116,11 +130,15 @@ def _verdict(step: Step, new: NewCheckpoint) -> KnownStep:
     return KnownStep(seq=step.sequence, size=step.size, digest=step.digest, guard=step.guard, at=step.at, same=same)
 
 
-def _archived_verdict(place: segments.Place, new: NewCheckpoint) -> KnownStep:
+def _archived_verdict(place: Place, new: NewCheckpoint, known: Known) -> Known | Fetch:
     """By its digest, if that settles it; else by its bytes, which have to be fetched."""
     entry, digest = place.entry, place.entry.digest.hex()
-    same = digest == new.digest or same_content(segments.fetch([place])[0], new)
-    return KnownStep(seq=entry.sequence, size=entry.size, digest=digest, guard=entry.guard, at=entry.at, same=same)
+
+    def verdict(same: bool) -> Known:
+        known.step = KnownStep(entry.sequence, entry.size, digest, entry.guard, entry.at, same)
+        return known
+
+    return verdict(True) if digest == new.digest else Fetch(place, lambda step: verdict(same_content(step, new)))
 
 
 def same_content(step: Step, new: NewCheckpoint | None) -> bool:

@@ -1,5 +1,6 @@
 """Erasing: Postgres first, so that nothing older can be believed again; then Redis, rows and objects, however late."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 from django.db import connection, transaction
@@ -10,12 +11,17 @@ from checkpoints.archive import ArchiveDown
 from checkpoints.errors import WorkflowNotFound
 from checkpoints.ids import WorkflowKey
 from checkpoints.models import ArchiveIntent, ArchiveSegment, Erasure, Workflow
+from snapstate_project.common.errors import RedisDown
 from snapstate_project.events.relay import record_event
 
 
-def erase(key: WorkflowKey, hot_generation: int | None) -> None:
-    """`hot_generation` is what Redis holds: 0 nothing, None when it could not be asked."""
-    finish_erasure(_promise(key, hot_generation))
+def erase(key: WorkflowKey, hot_generation: int | None) -> Erasure:
+    """Of Redis and rows. `hot_generation` is what Redis holds: 0 nothing, None when it could not be asked."""
+    erasure = _promise(key, hot_generation)
+    if hot_generation is None:
+        raise RedisDown  # it is not waited for once more: the promise is kept by `finish_erasures`
+    erase_hot_and_warm(erasure)
+    return erasure
 
 
 @transaction.atomic
@@ -53,6 +59,12 @@ def _blank(generation: int) -> dict[str, object]:
 
 def finish_erasure(erasure: Erasure) -> None:
     """Redis, rows, then objects. Repeating it changes nothing; it touches only generations below the erasure's."""
+    erase_hot_and_warm(erasure)
+    with suppress(ArchiveDown):  # nothing of it can be read any more; its objects go with a later look
+        erase_objects(erasure)
+
+
+def erase_hot_and_warm(erasure: Erasure) -> None:
     workflow = Workflow.objects.get(account_id=erasure.account_id, digest=erasure.digest)
     store.erase(erasure.account_id.hex, bytes(erasure.digest), erasure.generation, workflow.last_sequence)
     with transaction.atomic(), connection.cursor() as cursor:
@@ -63,22 +75,23 @@ def finish_erasure(erasure: Erasure) -> None:
         )
     now = timezone.now()
     Erasure.objects.filter(pk=erasure.pk).update(hot_erased_at=now, rows_erased_at=now)
-    try:
-        _erase_objects(workflow, erasure.generation)
-    except ArchiveDown:
-        return  # the promise stands: nothing of it can be read, and the objects go with a later look
-    swept = now if erasure.created_at < now - timedelta(hours=1) else None
-    Erasure.objects.filter(pk=erasure.pk).update(objects_erased_at=now, swept_at=swept)
 
 
-def _erase_objects(workflow: Workflow, generation: int) -> None:
-    """Delete every object below a generation: of segments, of uploads under way, and whatever else is there."""
-    segments = ArchiveSegment.objects.filter(workflow=workflow, generation__lt=generation)
-    intents = ArchiveIntent.objects.filter(workflow=workflow, generation__lt=generation)
+def erase_objects(erasure: Erasure) -> None:
+    """The last of it: every object of older generations, of segments, of uploads under way, and whatever else is there.
+
+    Raises ArchiveDown.
+    """
+    workflow = Workflow.objects.get(account_id=erasure.account_id, digest=erasure.digest)
+    segments = ArchiveSegment.objects.filter(workflow=workflow, generation__lt=erasure.generation)
+    intents = ArchiveIntent.objects.filter(workflow=workflow, generation__lt=erasure.generation)
     known = {*segments.values_list("key", flat=True), *intents.values_list("key", flat=True)}
-    found = archive.keys_of(workflow.account_id, bytes(workflow.digest), below_generation=generation)
+    found = archive.keys_of(workflow.account_id, bytes(workflow.digest), below_generation=erasure.generation)
     archive.delete(sorted(known.union(found)))
     segments.delete()
+    now = timezone.now()
+    swept = now if erasure.created_at < now - timedelta(hours=1) else None
+    Erasure.objects.filter(pk=erasure.pk).update(objects_erased_at=now, swept_at=swept)
 
 
 def finish_erasures(limit: int = 1000) -> int:

@@ -58,7 +58,7 @@ async def page(key: WorkflowKey, wanted: Range, label: str | None = None) -> Pag
         return None
     found, more = merged((held, tail.more), colder, wanted)
     archived = any(isinstance(item, Place) for item in found)
-    steps = await in_thread(_fetched, found) if archived else found
+    steps = await _fetched(found) if archived else found
     tier_hits.count("page", "archive" if archived else "hot" if tail.complete else "warm")
     if wanted.metered:
         await store.note_replay(key, tail.head.generation, len(steps))
@@ -77,8 +77,9 @@ def _colder(key: WorkflowKey, generation: int, wanted: Range, label: str | None)
         return Colder(steps, more, archived)
 
 
-def _fetched(found: list[Step | Place]) -> list[Step]:
-    return [item if isinstance(item, Step) else segments.fetch([item])[0] for item in found]
+async def _fetched(found: list[Step | Place]) -> list[Step]:
+    archived = iter(await segments.fetch([item for item in found if isinstance(item, Place)]))
+    return [item if isinstance(item, Step) else next(archived) for item in found]
 
 
 def merged(hot: tuple[list[Step], bool], colder: Colder, wanted: Range) -> tuple[list[Step | Place], bool]:

@@ -1,6 +1,8 @@
 """What Postgres knows of the archive: which steps stand in which segment. Reads no object unless it must."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Sequence
+from itertools import batched
 from typing import NamedTuple
 
 from checkpoints import archive
@@ -48,6 +50,18 @@ def entries(workflow_pk: int, generation: int, wanted: Range) -> list[IndexEntry
     return [place.entry for place in places(workflow_pk, generation, wanted)]
 
 
-def fetch(wanted: Iterable[Place]) -> list[Step]:
-    """The steps at these places, each object read once. Raises ArchiveDown."""
-    return [archive.cache.steps(place.key)[place.sequence] for place in wanted]
+async def fetch(wanted: Sequence[Place]) -> list[Step]:
+    """The steps at these places, each object read once, and no database thread held meanwhile. Raises ArchiveDown."""
+    sequences: dict[str, list[int]] = {}
+    for place in wanted:
+        sequences.setdefault(place.key, []).append(place.sequence)
+    found: dict[int, Step] = {}
+    for some in batched(sequences.items(), archive.READS_AT_ONCE):
+        for steps in await asyncio.gather(*(archive.threads.run(_steps, *each) for each in some)):
+            found.update((step.sequence, step) for step in steps)
+    return [found[place.sequence] for place in wanted]
+
+
+def _steps(key: str, sequences: list[int]) -> list[Step]:
+    steps = archive.cache.steps(key)
+    return [steps[sequence] for sequence in sequences]

@@ -1,12 +1,13 @@
 """What happens to a workflow: save, resume, patch, erase. The rules of a save live in its script."""
 
+from contextlib import suppress
 from uuid import UUID
 
 import msgspec
 from django.conf import settings
 from django.db.models import Sum
 
-from checkpoints import erasing, reads, store
+from checkpoints import archive, erasing, reads, store
 from checkpoints.asking import Waking, settled
 from checkpoints.content import Step
 from checkpoints.diff import Difference, difference
@@ -105,7 +106,9 @@ async def erase_workflow(account_id: UUID, workflow_id: str) -> None:
         hot_generation: int | None = await store.generation_of(key)
     except RedisDown:
         hot_generation = None
-    await in_thread(erasing.erase, key, hot_generation)
+    erasure = await in_thread(erasing.erase, key, hot_generation)
+    with suppress(ServiceUnavailable):  # nothing of it can be read any more; its objects go with a later look
+        await archive.threads.run(erasing.erase_objects, erasure)
 
 
 def storage_held_bytes(account_id: UUID) -> int:

@@ -34,6 +34,10 @@ def env_list(name: str, default: str = "") -> list[str]:
     return [part.strip() for part in env(name, default).split(",") if part.strip()]
 
 
+# A server whose machine is gone says nothing: without these the threads that wait for it would do so for hours.
+VANISHED_SERVER = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
+
+
 def database(url: str) -> dict[str, Any]:
     parts = urlsplit(url)
     if parts.scheme not in ("postgres", "postgresql"):
@@ -47,5 +51,5 @@ def database(url: str) -> dict[str, Any]:
         "PORT": str(parts.port or ""),
         "CONN_MAX_AGE": 600,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 3, **dict(parse_qsl(parts.query))},
+        "OPTIONS": {"connect_timeout": 3, **VANISHED_SERVER, **dict(parse_qsl(parts.query))},
     }

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
-from django.core.files.storage import storages
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
+from checkpoints import archive as archive_tier
 from snapstate_project.common.api import HotAPIView, iso, json_response, query
 from snapstate_project.common.redis import link
 from snapstate_project.common.threads import in_thread
@@ -62,12 +62,12 @@ async def postgres_answers() -> bool:
 
 
 async def archive_answers() -> bool:
-    await asyncio.to_thread(lambda: storages["archive"].exists("health"))
+    await archive_tier.threads.run(archive_tier.look)
     return True
 
 
 async def measure_lag() -> float | None:
-    return round(await in_thread(queue.lag_seconds), 3)
+    return round(await asyncio.to_thread(queue.lag_seconds), 3)  # no thread of Postgres: this is Redis's work
 
 
 def select_one() -> bool:

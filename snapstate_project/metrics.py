@@ -1,7 +1,7 @@
 """/metrics for Prometheus: what all web processes of this server counted, and what the tiers say at this moment."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -59,16 +59,16 @@ async def everything() -> list[Metric]:
         health.redis(),
         health.postgres(),
         health.archive(),
-        asked(figures.of_redis),
-        asked(figures.of_postgres),
+        asked(asyncio.to_thread(figures.of_redis)),
+        asked(in_thread(figures.of_postgres)),
     )
     tiers = {"redis": redis, "postgres": postgres, "archive": archive}
     return [*board.families(), *figures.of_this_server(tiers), *(metric for metrics in found for metric in metrics)]
 
 
-async def asked(look: Callable[[], Iterable[Metric]]) -> list[Metric]:
+async def asked(look: Awaitable[Iterable[Metric]]) -> list[Metric]:
     """What a tier says of itself; nothing when it cannot be asked."""
     try:
-        return list(await in_thread(look))
+        return list(await look)
     except ServiceUnavailable:
         return []
