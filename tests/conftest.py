@@ -1,4 +1,7 @@
-"""The servers of the run, then the fixtures: these need Django's settings, so they are loaded once those are known."""
+"""The servers of the run, then the fixtures: these need Django's settings, so they are loaded once those are known.
+
+pytest-django finds Django set up already: its fixtures are there, and no test needs a mark to use the database.
+"""
 
 import pytest
 
