@@ -5,9 +5,6 @@ from typing import Annotated, Literal
 
 import msgspec
 
-JSONObject = Annotated[
-    msgspec.Raw, msgspec.Meta(extra_json_schema={"type": "object", "description": "Kept byte for byte as it is sent."})
-]
 Status = Literal["active", "completed", "failed"]
 
 

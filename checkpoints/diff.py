@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import orjson
 
-from checkpoints.json_text import join, same_scalar
+from checkpoints.json_text import same_scalar
+from snapstate_project.common.json_text import join
 
 MAX_PATHS = 1_000
 MAX_PATH_CHARACTERS = 262_144

@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
 from checkpoints import content
-from checkpoints.content import Envelope, JSONObject, Status, StepError
+from checkpoints.content import Envelope, Status, StepError
 from checkpoints.errors import invalid
-from checkpoints.ids import AGENT_ID, MAX_STEP, check_workflow_id
-from checkpoints.json_text import BadJSON, check
-from snapstate_project.common.errors import ApiError, PayloadTooLarge
+from checkpoints.ids import MAX_STEP
+from snapstate_project.common.bodies import MAX_METADATA_BYTES, JSONObject, check_object, decoded
+from snapstate_project.common.errors import PayloadTooLarge
+from snapstate_project.common.ids import check_agent_id, check_workflow_id
 
 MAX_STATE_BYTES = 1_048_576
-MAX_METADATA_BYTES = 65_536
 MAX_TTL_SECONDS = 31_536_000
 _ETAG = re.compile(r'(?:W/)?(?:"([!#-~\x80-\xff]{1,200})"|([!#-+\--~]{1,200}))')
 
@@ -48,16 +48,18 @@ _save = msgspec.json.Decoder(SaveRequest)
 
 def parse(body: bytes, meta: Mapping[str, str]) -> NewCheckpoint:
     """The checkpoint that a request (its body and Django's META) asks to save, or ValidationFailed naming the field."""
-    fields = _decoded(body, _save)
+    fields = decoded(body, _save)
     state, metadata = bytes(fields.state), bytes(fields.metadata)
     if metadata == b"null":
         metadata = b""
-    _check_object(state, "state", MAX_STATE_BYTES)
+    if len(state) > MAX_STATE_BYTES and state[:1] == b"{":
+        raise PayloadTooLarge(f"state is {len(state)} bytes; at most {MAX_STATE_BYTES} are taken.")
+    check_object(state, "state", MAX_STATE_BYTES)
     if metadata:
-        _check_object(metadata, "metadata", MAX_METADATA_BYTES)
+        check_object(metadata, "metadata", MAX_METADATA_BYTES)
     check_workflow_id(fields.workflow_id)
-    if fields.agent_id is not None and not AGENT_ID.fullmatch(fields.agent_id):
-        raise invalid("agent_id", "must be 1 to 255 of A-Z a-z 0-9 _ . : -")
+    if fields.agent_id is not None:
+        check_agent_id(fields.agent_id)
     envelope = content.encode_envelope(Envelope(fields.label, fields.agent_id, fields.status, fields.error))
     return NewCheckpoint(
         workflow_id=fields.workflow_id,
@@ -85,49 +87,10 @@ _changes = msgspec.json.Decoder(WorkflowChanges)
 
 
 def parse_changes(body: bytes) -> WorkflowChanges:
-    changes = _decoded(body, _changes)
+    changes = decoded(body, _changes)
     if changes == WorkflowChanges():
         raise invalid("body", "names nothing to change: ttl_seconds, pinned or keep_last")
     return changes
-
-
-def _decoded[Fields](body: bytes, decoder: msgspec.json.Decoder[Fields]) -> Fields:
-    try:
-        fields = decoder.decode(body)
-        # Raw members are skipped, not decoded, so bytes that are no UTF-8 would pass.
-        body.isascii() or body.decode()
-        return fields
-    except msgspec.ValidationError as error:
-        message, _, place = str(error).partition(" - at `$")
-        raise invalid(place.rstrip("`").lstrip(".") or _missing_field(message), message) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _broken(body, error) from None
-
-
-def _missing_field(message: str) -> str:
-    named = re.search(r"field `(\w+)`|unknown field `(.*)`", message)
-    return (named[1] or named[2]) if named else "body"
-
-
-def _broken(body: bytes, error: Exception) -> ApiError:
-    try:
-        check(body, "")
-    except BadJSON as bad:
-        return invalid(bad.path.lstrip(".") or "body", bad.message)
-    return invalid("body", "is not JSON that can be read: " + str(error))
-
-
-def _check_object(text: bytes, name: str, most: int) -> Any:
-    if text[:1] != b"{":
-        raise invalid(name, "must be an object")
-    if len(text) > most:
-        if name == "state":
-            raise PayloadTooLarge(f"state is {len(text)} bytes; at most {most} are taken.")
-        raise invalid(name, f"is {len(text)} bytes; at most {most} are taken")
-    try:
-        return check(text, name)
-    except BadJSON as bad:
-        raise invalid(bad.path, bad.message) from None
 
 
 def _ttl(value: str | None) -> int | None:

@@ -4,8 +4,6 @@ from typing import Any
 
 from snapstate_project.common.errors import Conflict, NotFound, ValidationFailed
 
-LONGEST_SAID = 1_000
-
 
 class CheckpointNotFound(NotFound):
     def __init__(self) -> None:
@@ -25,5 +23,4 @@ class SaveConflict(Conflict):
 
 
 def invalid(path: str, message: str) -> ValidationFailed:
-    """Names a place as long as a caller's own keys make it, but never says a megabyte back."""
-    return ValidationFailed.at(path[:LONGEST_SAID], message[:LONGEST_SAID])
+    return ValidationFailed.at(path, message)

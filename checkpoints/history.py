@@ -11,9 +11,10 @@ from django.db import connection, transaction
 from checkpoints import codec
 from checkpoints.content import Step, pack, unpack
 from checkpoints.ids import WorkflowKey
-from checkpoints.models import Workflow, escape_nul
+from checkpoints.models import Workflow
 from checkpoints.times import microseconds
 from checkpoints.verdicts import Head, KnownHead, Range
+from snapstate_project.common.exact_text import escape_nul
 
 
 class Row(NamedTuple):

@@ -1,32 +1,12 @@
 """What Postgres keeps of a workflow: its row, its history as deltas, and the erasures still to finish."""
 
 from datetime import datetime
-from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
-
-class ExactTextField(models.TextField):  # type: ignore[type-arg]  # generic for mypy only
-    """Text that may hold NUL, which Postgres refuses: kept with backslashes doubled and NUL written as `\\0`."""
-
-    def get_prep_value(self, value: Any) -> Any:
-        prepared = super().get_prep_value(value)
-        return escape_nul(prepared) if isinstance(prepared, str) else prepared
-
-    def from_db_value(self, value: str | None, *_: Any) -> str | None:
-        return unescape_nul(value) if value else value
-
-
-def escape_nul(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("\x00", "\\0")
-
-
-def unescape_nul(text: str) -> str:
-    if "\\" not in text:
-        return text
-    return "\\".join(part.replace("\\0", "\x00") for part in text.split("\\\\"))
+from snapstate_project.common.exact_text import ExactTextField
 
 
 class WorkflowStatus(models.TextChoices):

@@ -133,6 +133,7 @@ def _saved(entry: QueueEntry, step: Step, *, replaced: bool, head_changed: bool)
     body = catalogue.CheckpointSaved(
         **_named(entry, step),
         size_bytes=len(step.state),
+        label=envelope.label,
         agent_id=envelope.agent_id,
         status=envelope.status,
         replaced=replaced,

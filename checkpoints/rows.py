@@ -8,10 +8,10 @@ from uuid import UUID
 
 from checkpoints import codec, history, segments
 from checkpoints.content import Step, decode_envelope, pack
-from checkpoints.models import escape_nul, unescape_nul
 from checkpoints.projection import Existing, Projection
 from checkpoints.times import moment
 from checkpoints.verdicts import Range
+from snapstate_project.common.exact_text import escape_nul, unescape_nul
 
 CACHE_BYTES = 64 * 1_048_576
 

@@ -8,13 +8,13 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from checkpoints import serializers
 from checkpoints.envelope import SaveRequest, WorkflowChanges
 from checkpoints.ids import MAX_STEP
+from snapstate_project.common.ids import AGENT_ID_SCHEMA as AGENT
 
 Place = Literal["path", "query", "header"]
 PATH: Place = "path"
 QUERY: Place = "query"
 HEADER: Place = "header"
 STEP = {"type": "integer", "minimum": 0, "maximum": MAX_STEP}
-AGENT = {"type": "string", "pattern": r"^[A-Za-z0-9_.:-]{1,255}$"}
 CONFLICT = OpenApiResponse(description="A guard or a step does not fit what is stored (`CONFLICT`).")
 
 

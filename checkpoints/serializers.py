@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from checkpoints.content import JSONObject, Status
+from checkpoints.content import Status
+from snapstate_project.common.bodies import JSONObject
 
 Moment = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 

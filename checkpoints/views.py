@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 
 from checkpoints import answers, envelope, reads, schema, serializers, services
-from checkpoints.ids import AGENT_ID, MAX_STEP, checkpoint_from_path, workflow_id_from_path, workflow_key
+from checkpoints.ids import MAX_STEP, checkpoint_from_path, workflow_key
 from checkpoints.listing import Position, list_workflows
 from checkpoints.models import Workflow
 from checkpoints.verdicts import Range
@@ -19,17 +19,12 @@ from snapstate_project.common.api import (
     query,
     text,
 )
+from snapstate_project.common.ids import agent, workflow_id_from_path
 from snapstate_project.common.pagination import CURSOR, DEFAULT_LIMIT, LIMIT, decode_cursor, encode_cursor
 
 STEP = integer(0, MAX_STEP)
 LABEL = text(256, least=0, nul=True)
 READ, WRITE = "checkpoints:read", "checkpoints:write"
-
-
-def agent(value: str) -> str:
-    if not AGENT_ID.fullmatch(value):
-        raise ValueError("must be 1 to 255 of A-Z a-z 0-9 _ . : -")
-    return value
 
 
 class CheckpointsView(HotAPIView):

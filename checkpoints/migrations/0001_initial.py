@@ -5,7 +5,7 @@ import django.contrib.postgres.indexes
 import django.db.models.deletion
 from django.db import migrations, models
 
-import checkpoints.models
+import snapstate_project.common.exact_text
 
 
 class Migration(migrations.Migration):
@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
                 ("head_sequence", models.BigIntegerField(null=True)),
                 ("head_digest", models.BinaryField(null=True)),
                 ("head_guard", models.TextField(blank=True)),
-                ("label", checkpoints.models.ExactTextField(null=True)),
+                ("label", snapstate_project.common.exact_text.ExactTextField(null=True)),
                 ("agent_id", models.TextField(null=True)),
                 (
                     "status",
@@ -137,7 +137,7 @@ class Migration(migrations.Migration):
                 ),
                 ("guard", models.TextField(blank=True, help_text="The guard this revision was written under.")),
                 ("agent_id", models.TextField(null=True)),
-                ("label", checkpoints.models.ExactTextField(null=True)),
+                ("label", snapstate_project.common.exact_text.ExactTextField(null=True)),
                 ("body", models.BinaryField()),
                 (
                     "workflow",

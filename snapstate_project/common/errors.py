@@ -17,6 +17,8 @@ from snapstate_project.common.request_id import current_request_id
 
 logger = logging.getLogger(__name__)
 
+LONGEST_SAID = 1_000
+
 
 class Detail(TypedDict):
     path: str
@@ -59,6 +61,8 @@ class ValidationFailed(ApiError):
 
     @classmethod
     def at(cls, path: str, message: str) -> "ValidationFailed":
+        """Names a place as long as a caller's own keys make it, but never says a megabyte back."""
+        path, message = path[:LONGEST_SAID], message[:LONGEST_SAID]
         return cls(f"{path}: {message}", details=[{"path": path, "message": message}])
 
 

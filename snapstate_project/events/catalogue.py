@@ -17,6 +17,7 @@ class CheckpointSaved(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     workflow_id: str = ""
     checkpoint_id: str = ""
     etag: str = ""
+    label: str | None = None
     agent_id: str | None = None
     status: str = "active"
     replaced: bool = False

@@ -2,7 +2,8 @@
 
 import pytest
 
-from checkpoints.json_text import BadJSON, check, metadata_terms, same_value, term
+from checkpoints.json_text import metadata_terms, same_value, term
+from snapstate_project.common.json_text import BadJSON, check
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,52 @@
+"""JSON bodies parsed once into Structs; a member that is the client's own JSON stays the bytes it came in."""
+
+import re
+from typing import Annotated
+
+import msgspec
+
+from snapstate_project.common.errors import ApiError, ValidationFailed
+from snapstate_project.common.json_text import BadJSON, check
+
+JSONObject = Annotated[
+    msgspec.Raw, msgspec.Meta(extra_json_schema={"type": "object", "description": "Kept byte for byte as it is sent."})
+]
+MAX_METADATA_BYTES = 65_536
+
+
+def decoded[Fields](body: bytes, decoder: msgspec.json.Decoder[Fields]) -> Fields:
+    try:
+        fields = decoder.decode(body)
+        # Raw members are skipped, not decoded, so bytes that are no UTF-8 would pass.
+        body.isascii() or body.decode()
+        return fields
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `$")
+        raise ValidationFailed.at(place.rstrip("`").lstrip(".") or _missing_field(message), message) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _broken(body, error) from None
+
+
+def _missing_field(message: str) -> str:
+    named = re.search(r"field `(\w+)`|unknown field `(.*)`", message)
+    return (named[1] or named[2]) if named else "body"
+
+
+def _broken(body: bytes, error: Exception) -> ApiError:
+    try:
+        check(body, "")
+    except BadJSON as bad:
+        return ValidationFailed.at(bad.path.lstrip(".") or "body", bad.message)
+    return ValidationFailed.at("body", "is not JSON that can be read: " + str(error))
+
+
+def check_object(text: bytes, name: str, most: int) -> None:
+    """ValidationFailed unless the member is an object, and one that we keep."""
+    if text[:1] != b"{":
+        raise ValidationFailed.at(name, "must be an object")
+    if len(text) > most:
+        raise ValidationFailed.at(name, f"is {len(text)} bytes; at most {most} are taken")
+    try:
+        check(text, name)
+    except BadJSON as bad:
+        raise ValidationFailed.at(bad.path, bad.message) from None
