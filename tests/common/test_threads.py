@@ -94,7 +94,7 @@ def fails_as(cause):
 
 def refused_at_once(pool):
     """Whether a call is refused without having been made."""
-    made = []
+    made: list[int] = []
     with pytest.raises(PostgresDown):
         asyncio.run(pool.run(made.append, 1))
     return made == []
@@ -106,16 +106,24 @@ def gone(pool, times=FAILURES):
             asyncio.run(pool.run(fails_as(psycopg.OperationalError("connection refused"))))
 
 
+class OwnThreads(OrmThreads):
+    now = 100.0
+
+
+def leave(both):
+    connections.close_all()
+    both.wait()
+
+
 @pytest.fixture
 def pool():
     """Two threads with a circuit of their own, whose time is moved by the test."""
-    pool = OrmThreads(2)
+    pool = OwnThreads(2)
     pool.circuit = Circuit("test", clock=lambda: pool.now)
-    pool.now = 100.0
     yield pool
     both = threading.Barrier(2, timeout=5)
     for _ in range(2):
-        pool.pool.submit(lambda: (connections.close_all(), both.wait()))
+        pool.pool.submit(leave, both)
     pool.pool.shutdown()
 
 

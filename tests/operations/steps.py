@@ -1,9 +1,12 @@
-"""How /metrics is read here: as Prometheus would."""
+"""What these tests do in a word each: read /metrics as Prometheus would, let time pass for the archive."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
+
+from checkpoints import archiving
 
 type Figures = dict[tuple[str, frozenset[Any]], float]
 
@@ -26,3 +29,10 @@ def figure(figures: Figures, name: str, **labels: str) -> float:
 
 def names(figures: Figures) -> set[str]:
     return {name for name, _ in figures}
+
+
+def expire_all() -> None:
+    """Two passes, as beat makes them: one moves, the next lets go."""
+    later = datetime.now(UTC) + timedelta(hours=2)
+    for _ in range(2):
+        archiving.archive_expiring(now=later)
