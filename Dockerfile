@@ -11,6 +11,7 @@ COPY manage.py pyproject.toml ./
 COPY snapstate_project snapstate_project
 COPY accounts accounts
 COPY checkpoints checkpoints
+COPY agents_app agents_app
 COPY billing billing
 COPY templates templates
 COPY docs docs

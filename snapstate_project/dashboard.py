@@ -16,6 +16,7 @@ SIDEBAR = {
     },
     "Work": {
         "checkpoints.Workflow": ("Workflows", "account_tree"),
+        "agents.Agent": ("Agents", "smart_toy"),
         "checkpoints.ArchiveSegment": ("Archive", "inventory_2"),
         "checkpoints.ArchiveProblem": ("Archive problems", "report"),
         "events.Event": ("Events", "bolt"),

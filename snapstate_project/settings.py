@@ -65,6 +65,7 @@ INSTALLED_APPS = [
     "snapstate_project.events",
     "accounts",
     "checkpoints",
+    "agents_app",
     "billing",
 ]
 
@@ -123,6 +124,7 @@ MAX_BODY_BYTES = 1_048_576 + 256 * 1024
 
 # --- Seams between rooms, which never import one another ---
 ACCOUNT_USAGE = "snapstate_project.operators.usage_this_month"  # (account ids) -> {id: sums}, for accounts
+KNOWN_AGENTS = "agents_app.services.known_agents"  # (account id, agent ids) -> {id: (name, seen)}, for analytics
 STORAGE_HELD = "checkpoints.services.storage_held_bytes"  # (account id) -> bytes, for billing
 STORAGE_HELD_BY_ACCOUNT = "checkpoints.services.storage_held_by_account"  # () -> {account id: bytes}, for billing
 

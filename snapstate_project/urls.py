@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path, re_path
 
+from agents_app import urls as agents
 from billing import urls as billing
 from checkpoints import urls as checkpoints
 from snapstate_project import pages
@@ -11,6 +12,7 @@ from snapstate_project.metrics import MetricsView
 
 urlpatterns = [
     *checkpoints.urlpatterns,
+    *agents.urlpatterns,
     *billing.urlpatterns,
     path("health", HealthView.as_view()),
     path("ready", ReadyView.as_view()),

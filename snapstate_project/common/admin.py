@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib.admin import ShowFacets
 from django.core.paginator import Paginator
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import cached_property
@@ -76,6 +76,14 @@ def account_link(account_id: UUID, text: object = "") -> SafeString | str:
     except NoReverseMatch:
         return str(text or account_id)
     return format_html(LINK, url, text or account_id)
+
+
+def of_account(term: str) -> Q:
+    """Rows with an `account` whose id this is, or whose email begins so."""
+    try:
+        return Q(account_id=UUID(term))
+    except ValueError:
+        return Q(account__email__startswith=term.lower())
 
 
 def shortened(text: str, length: int = 40) -> str:
