@@ -20,6 +20,8 @@ from snapstate_project.events.relay import EventRow, insert_events
 SHARD_LOCK = 0x534E4150
 BATCH_BYTES = 48 * 1_048_576
 BATCH_ENTRIES = 2_000
+FIRST_BATCH_ENTRIES = 250
+LONGEST_BATCH_SECONDS = 1.0
 PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
 BEHIND_AFTER = 2 * queue.MICROSECONDS
@@ -58,28 +60,31 @@ class Intake:
         self.told_at = 0.0
         self.busy_shards = 1
         self.more = False
+        self.most = FIRST_BATCH_ENTRIES
 
     def cycle(self) -> int:
         """One batch; how many entries it took."""
+        began = time.monotonic()
         self._claim_shards()
         entries, now = self._read()
         self._note_lag(entries, now)
-        chosen = _bounded(entries)
+        chosen = _bounded(entries, self.most)
         if chosen:
             batch = self.batch_type(chosen)
             batch.fetch()
             self._commit(batch, {entry.shard for entry in chosen})
             batch.settle()
         self._tell(now)
+        self._pace(len(chosen), time.monotonic() - began)
         return len(chosen)
 
     def _read(self) -> tuple[list[QueueEntry], int]:
         """The batch's worth of entries, shared among the shards that had some the last time."""
-        each = max(1, BATCH_ENTRIES // self.busy_shards)
+        each = max(1, self.most // self.busy_shards)
         entries, now = queue.read(sorted(self.shards), each)
         counts = Counter(entry.shard for entry in entries)
         self.busy_shards = max(1, len(counts))
-        self.more = len(entries) > BATCH_ENTRIES or max(counts.values(), default=0) >= each
+        self.more = len(entries) > self.most or max(counts.values(), default=0) >= each
         return entries, now
 
     def _claim_shards(self) -> None:
@@ -112,6 +117,13 @@ class Intake:
             with contextlib.suppress(RedisDown):
                 queue.note_state(now, {shard: self.behind.get(shard, 0) for shard in self.shards})
 
+    def _pace(self, taken: int, seconds: float) -> None:
+        """However slow Postgres is, no batch takes long: saves must hear how intake is, or they take it for dead."""
+        if taken and seconds > LONGEST_BATCH_SECONDS:
+            self.most = max(1, int(taken * LONGEST_BATCH_SECONDS / seconds))
+        elif self.more:
+            self.most = min(2 * self.most, BATCH_ENTRIES)
+
     def step_down(self) -> None:
         """While Postgres is away nothing is taken, and saves must not be held back for it."""
         queue.note_state(0, dict.fromkeys(self.shards or range(SHARDS), 0))
@@ -132,13 +144,13 @@ def _locked(function: str, shards: list[int]) -> set[int]:
         return {row[0] for row in cursor.fetchall()}
 
 
-def _bounded(entries: list[QueueEntry]) -> list[QueueEntry]:
+def _bounded(entries: list[QueueEntry], most: int) -> list[QueueEntry]:
     """As many as one transaction should carry, every shard in turn getting its oldest first."""
     chosen: list[QueueEntry] = []
     room = BATCH_BYTES
     for entry in sorted(entries, key=lambda entry: entry.written_at):
         room -= int(entry.fields.get(b"z", b"0"))
-        if chosen and (room < 0 or len(chosen) >= BATCH_ENTRIES):
+        if chosen and (room < 0 or len(chosen) >= most):
             break
         chosen.append(entry)
     return chosen

@@ -10,8 +10,9 @@ def reconcile(load: Load) -> str:
     stack, tenant = load.stack, load.tenant
     assert not load.wrong, "\n".join([*load.wrong[:3], stack.last_words()])
     seconds = stack.catch_up()
-    used = stack.usage(tenant)
-    stored, extra = compare_histories(load)
+    with Caller(stack.url, tenant.key) as caller:
+        used = caller.usage()
+        stored, extra = compare_histories(load, caller)
     acknowledged = sum(diary.writes for _, diary in load.diaries())
     counted = (used["checkpoint_writes"], saved_events(stack, tenant))
     assert counted == (acknowledged + extra, acknowledged + extra), (counted, acknowledged, extra)
@@ -23,15 +24,14 @@ def reconcile(load: Load) -> str:
     return f"{said}; lost 0, twice 0; caught up in {seconds:.1f} s"
 
 
-def compare_histories(load: Load) -> tuple[int, int]:
+def compare_histories(load: Load, caller: Caller) -> tuple[int, int]:
     """Every acknowledged step is there, byte for byte, and nothing that was never sent: with Redis, and without.
 
     Returns how many steps are stored, and how many of them nobody was told of.
     """
-    with Caller(load.stack.url, load.tenant.key) as caller:
-        found = [compare(name, diary, caller.history(name)) for name, diary in load.diaries()]
-        load.stack.flush_redis()
-        assert found == [compare(name, diary, caller.history(name)) for name, diary in load.diaries()]
+    found = [compare(name, diary, caller.history(name)) for name, diary in load.diaries()]
+    load.stack.flush_redis()
+    assert found == [compare(name, diary, caller.history(name)) for name, diary in load.diaries()]
     return sum(stored for stored, _ in found), sum(extra for _, extra in found)
 
 

@@ -48,7 +48,7 @@ class Client(threading.Thread):
 
     def __init__(self, stack: Stack, tenant: Tenant, *, patient: bool) -> None:
         super().__init__(daemon=True, name="client")
-        self.caller = Caller(stack.url, tenant.key)
+        self.caller = Caller(stack.url, tenant.key, patience_seconds=0)
         self.patient = patient
         self.diaries = {f"{uuid.uuid4().hex[:12]}-{n}": Diary() for n in range(WORKFLOWS)}
         self.random = random.Random(next(iter(self.diaries)))

@@ -20,7 +20,6 @@ def running_stack() -> Iterator[Stack]:
 
 @pytest.fixture
 def stack(running_stack: Stack) -> Iterator[Stack]:
-    running_stack.wait_for_web()
     yield running_stack
     running_stack.mend()
 
@@ -33,6 +32,13 @@ def tenant(stack: Stack) -> Tenant:
 @pytest.fixture
 def caller(stack: Stack, tenant: Tenant) -> Iterator[Caller]:
     with Caller(stack.url, tenant.key) as caller:
+        yield caller
+
+
+@pytest.fixture
+def impatient(stack: Stack, tenant: Tenant) -> Iterator[Caller]:
+    """Shows every 503."""
+    with Caller(stack.url, tenant.key, patience_seconds=0) as caller:
         yield caller
 
 

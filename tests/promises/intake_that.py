@@ -86,6 +86,17 @@ def wait_for(folder: str) -> None:
         time.sleep(0.01)
 
 
+def take_time(seconds: str) -> None:
+    """For each entry of a batch, as a slow machine does."""
+    record = pkgutil.resolve_name(RECORD)
+
+    def record_slowly(batch: Any, cursor: Any) -> Any:
+        time.sleep(len(batch.entries) * float(seconds))
+        return record(batch, cursor)
+
+    patch(RECORD, record_slowly).start()
+
+
 WAYS: dict[str, Callable[..., None]] = {
     "dies-before-commit": lambda: after(INSERT, die),
     "dies-before-settling": lambda: before(SETTLE_ALL, die),
@@ -94,7 +105,7 @@ WAYS: dict[str, Callable[..., None]] = {
     "hears-nothing-of-commits": lambda: after(COMMIT, every(3, hear_nothing)),
     "kills-postgres-in-commits": lambda: after(INSERT, every(4, kill_own_backend)),
     "waits-before-commit": lambda folder: after(FETCH, lambda: wait_for(folder)),
-    "is-slow": lambda seconds: before(RECORD, lambda: time.sleep(float(seconds))),
+    "is-slow": take_time,
 }
 
 

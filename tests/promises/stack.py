@@ -102,6 +102,10 @@ class Stack:
         if name == "web":
             self.wait_for_web()
 
+    def wait_for_postgres(self) -> None:
+        """One whose session was killed recovers by itself."""
+        assert wait_until(self.postgres.answers, seconds=PATIENCE_SECONDS, step=0.1)
+
     def wait_for_web(self) -> None:
         def ready() -> bool:
             try:
@@ -137,12 +141,14 @@ class Stack:
             second.sweep()
 
     def mend(self) -> None:
-        """Whatever a failed test left dead or frozen runs again."""
+        """Whatever a test left dead or frozen runs again."""
         for name in ("store", "broker", "postgres", *self.processes):
             part = getattr(self, name)
             part.send(signal.SIGCONT)
             if not part.running:
                 part.start()
+        self.wait_for_postgres()
+        self.wait_for_web()
 
     def pids(self) -> dict[str, int]:
         """Of our own processes that run."""
@@ -201,11 +207,6 @@ class Stack:
         url = f"{self.url}/admin/accounts/{account}/keys"
         answer = httpx.post(url, json={}, headers=headers, timeout=30, trust_env=False).raise_for_status()
         return str(answer.json()["api_key"])
-
-    def usage(self, tenant: Tenant) -> dict[str, int]:
-        headers = {"Authorization": f"Bearer {tenant.key}"}
-        answer = httpx.get(f"{self.url}/usage", headers=headers, timeout=30, trust_env=False).raise_for_status()
-        return {name: used["count"] for name, used in answer.json()["usage"].items() if "count" in used}
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def test_a_batch_under_way_and_what_is_saved_after_the_loss_both_stay(stack, ten
     assert caller.head("wf") == (8, after[-1], 8)
     sequences = [int(etag.split("-")[1]) for etag in etags + after]
     assert sequences == sorted(set(sequences))
-    assert stack.usage(tenant)["checkpoint_writes"] == saved_events(stack, tenant) == 8
+    assert caller.usage()["checkpoint_writes"] == saved_events(stack, tenant) == 8
 
 
 def test_a_lower_step_saved_after_the_loss_does_not_hide_the_batch_under_way(stack, caller, folder):
@@ -113,7 +113,7 @@ def test_a_redis_from_the_past_changes_nothing(stack, tenant, caller, folder):
     etags += caller.save_steps("wf", 31, 32)
     stack.catch_up()
     assert [step.etag for step in caller.history("wf")] == etags
-    assert (len(set(etags)), stack.usage(tenant)["checkpoint_writes"], saved_events(stack, tenant)) == (32, 32, 32)
+    assert (len(set(etags)), caller.usage()["checkpoint_writes"], saved_events(stack, tenant)) == (32, 32, 32)
 
 
 def go_back(stack: Stack, copy: Path) -> None:

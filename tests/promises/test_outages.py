@@ -37,7 +37,7 @@ def test_warm_saves_go_on_while_postgres_is_away(stack, tenant, note):
         time.sleep(1.5)
         stack.kill("postgres")
         gone_at = time.monotonic()
-        with Caller(stack.url, other) as uncached:
+        with Caller(stack.url, other, patience_seconds=0) as uncached:
             answer = uncached.resume("wf")
         time.sleep(POSTGRES_IS_AWAY_SECONDS)
         back_at = time.monotonic()
@@ -95,16 +95,16 @@ OUTAGES = {
 
 
 @pytest.mark.parametrize("how", OUTAGES)
-def test_nothing_is_acknowledged_in_vain_while_redis_is(how, stack, caller, note):
+def test_nothing_is_acknowledged_in_vain_while_redis_is(how, stack, impatient, note):
     begin, end = OUTAGES[how]
-    caller.save_steps("wf", 1, 1)
+    impatient.save_steps("wf", 1, 1)
     with load(stack, stack.tenant()) as clients:
         time.sleep(1)
         begin(stack)
-        answers = refusals(caller)
+        answers = refusals(impatient)
         end(stack)
         back = time.monotonic()
-        assert within(5, lambda: caller.save("wf", 3, state_of("wf", 3)).status == 201)
+        assert within(5, lambda: impatient.save("wf", 3, state_of("wf", 3)).status == 201)
         recovery = time.monotonic() - back
         time.sleep(0.5)
     assert {(answer.status, answer.says_when) for answer in answers} == {(503, True)}
@@ -113,15 +113,15 @@ def test_nothing_is_acknowledged_in_vain_while_redis_is(how, stack, caller, note
     note(f"{reconcile(clients)}; slowest 503 {slowest:.1f} s, saves again after {recovery:.1f} s")
 
 
-def test_a_full_redis_is_emptied_by_its_own_cure(stack, caller, note):
+def test_a_full_redis_is_emptied_by_its_own_cure(stack, impatient, note):
     stack.intake.stop()
-    caller.save_steps("wf", 1, 1_000)
+    impatient.save_steps("wf", 1, 1_000)
     full(stack)
     stack.intake.start()
     seconds = stack.catch_up()
-    assert caller.save("wf", 1_001, state_of("wf", 1_001)).status == 503
+    assert impatient.save("wf", 1_001, state_of("wf", 1_001)).status == 503
     not_full(stack)
-    assert (stack.intake.running, caller.save("wf", 1_001, state_of("wf", 1_001)).status) == (True, 201)
+    assert (stack.intake.running, impatient.save("wf", 1_001, state_of("wf", 1_001)).status) == (True, 201)
     note(f"1000 saves taken from a full Redis in {seconds:.1f} s")
 
 
