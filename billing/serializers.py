@@ -1,6 +1,10 @@
-"""The usage object, as the API describes it."""
+"""The usage object and invoices, as the API describes them."""
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+
+from billing.models import Invoice
+from snapstate_project.common.times import iso
 
 
 class PeriodSerializer(serializers.Serializer[object]):
@@ -15,9 +19,9 @@ class CountedSerializer(serializers.Serializer[object]):
 
 
 class StoredSerializer(serializers.Serializer[object]):
-    current = serializers.FloatField(help_text="Gigabytes (2^30 bytes) held, compressed.")
-    free_remaining = serializers.FloatField()
-    billable = serializers.FloatField()
+    current = serializers.FloatField(help_text="Gigabytes (2^30 bytes) held now, compressed.")
+    free_remaining = serializers.FloatField(help_text="What the month's figure, the mean of its samples, leaves free.")
+    billable = serializers.FloatField(help_text="Gigabytes of the month's figure beyond the free one.")
 
 
 class UsedSerializer(serializers.Serializer[object]):
@@ -31,3 +35,35 @@ class UsageSerializer(serializers.Serializer[object]):
     period = PeriodSerializer()
     usage = UsedSerializer()
     estimated_charge = serializers.RegexField(r"^\$\d+\.\d{2}$", help_text='Dollars so far this month: "$0.00".')
+
+
+class StripeEventSerializer(serializers.Serializer[object]):
+    """Stripe's own: only what is read of it."""
+
+    id = serializers.CharField()
+    object = serializers.ChoiceField(choices=["event"])
+    type = serializers.CharField()
+    created = serializers.IntegerField(help_text="Seconds since 1970.")
+    data = serializers.JSONField()  # type: ignore[assignment]
+
+
+class ReceivedSerializer(serializers.Serializer[object]):
+    received = serializers.BooleanField()
+
+
+class InvoiceSerializer(serializers.Serializer[object]):
+    id = serializers.CharField(help_text="Stripe's.")
+    amount_due = serializers.IntegerField(help_text="In the smallest unit of the currency: cents.")
+    amount_paid = serializers.IntegerField()
+    status = serializers.CharField(help_text="As Stripe has it: draft, open, paid, uncollectible or void.")
+    period_start = serializers.SerializerMethodField()
+    period_end = serializers.SerializerMethodField()
+    invoice_pdf = serializers.URLField(allow_null=True)
+
+    @extend_schema_field(serializers.DateTimeField)
+    def get_period_start(self, invoice: Invoice) -> str:
+        return iso(invoice.period_start)
+
+    @extend_schema_field(serializers.DateTimeField)
+    def get_period_end(self, invoice: Invoice) -> str:
+        return iso(invoice.period_end)

@@ -67,6 +67,13 @@ class Mirrored(models.Model):
         return self.id
 
 
+class InvoiceQuerySet(models.QuerySet["Invoice"]):
+    def of_customer(self, customer: str | None) -> "InvoiceQuerySet":
+        """Newest first, without drafts that are gone; of an account that Stripe does not know there are none."""
+        found = self.filter(customer=customer) if customer else self.none()
+        return found.exclude(status=Invoice.DELETED).order_by("-created_at", "-id")
+
+
 class Invoice(Mirrored):
     """Amounts in the smallest unit of the currency, as Stripe has them; `status` deleted: a draft that is gone."""
 
@@ -79,6 +86,8 @@ class Invoice(Mirrored):
     period_start = models.DateTimeField()
     period_end = models.DateTimeField()
     invoice_pdf = models.TextField(null=True, blank=True)  # noqa: DJ001 (null is what Stripe says and what callers get)
+
+    objects = InvoiceQuerySet.as_manager()
 
     class Meta:
         default_permissions = ("view",)

@@ -1,11 +1,20 @@
-"""`GET /usage`: what the caller's account used this month, for any valid key."""
+"""`GET /usage`: what the caller's account used this month, for any valid key. And what Stripe has to tell."""
 
-from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
+from typing import Any
 
-from billing.serializers import UsageSerializer
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from billing import stripe_webhook
+from billing.errors import WebhookOff
+from billing.serializers import ReceivedSerializer, StripeEventSerializer, UsageSerializer
 from billing.usage import usage_of
-from snapstate_project.common.api import HotAPIView, HotRequest, json_response, query
+from snapstate_project.common.api import HotAPIView, HotRequest, check_body, json_response, query
+
+SIGNATURE = OpenApiParameter("Stripe-Signature", str, OpenApiParameter.HEADER, required=True)
 
 
 class UsageView(HotAPIView):
@@ -19,3 +28,30 @@ class UsageView(HotAPIView):
     def get(self, request: HotRequest) -> HttpResponse:
         query(request, {})
         return json_response(usage_of(request.caller.account_id))
+
+
+# Plain DRF on Django's own handler: it calls Redis and Postgres as the operators' pages do.
+class StripeWebhookView(APIView):
+    authentication_classes = []
+    permission_classes = []
+    throttle_classes = []
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:  # noqa: ARG002 (DRF names it)
+        return super().perform_content_negotiation(request, force=True)
+
+    @extend_schema(
+        operation_id="stripe_webhook",
+        summary="Take an event of Stripe's",
+        description="Verified over the raw body; an event that was taken before changes nothing.",
+        tags=["Billing"],
+        parameters=[SIGNATURE],
+        request=StripeEventSerializer,
+        responses=ReceivedSerializer,
+    )
+    def post(self, request: Request) -> HttpResponse:
+        if not settings.STRIPE_WEBHOOK_SECRET:
+            raise WebhookOff
+        raw: HttpRequest = request._request
+        check_body(raw)  # type: ignore[arg-type]
+        stripe_webhook.take(raw.body, raw.headers.get("Stripe-Signature", ""))
+        return json_response({"received": True})

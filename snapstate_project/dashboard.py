@@ -11,8 +11,15 @@ SIDEBAR = {
     "Customers": {
         "accounts.Account": ("Accounts", "groups"),
         "accounts.ApiKey": ("API keys", "key"),
+    },
+    "Billing": {
         "billing.UsageRecord": ("Usage by month", "bar_chart"),
         "billing.UsageDay": ("Usage by day", "calendar_month"),
+        "billing.StorageSample": ("Storage held", "database"),
+        "billing.QuotaWarning": ("Quota warnings", "notification_important"),
+        "billing.Invoice": ("Invoices", "receipt_long"),
+        "billing.Subscription": ("Subscriptions", "autorenew"),
+        "billing.MeterReport": ("Reports to Stripe", "send_money"),
     },
     "Work": {
         "checkpoints.Workflow": ("Workflows", "account_tree"),

@@ -3,11 +3,17 @@
 from collections.abc import Iterable
 from uuid import UUID
 
+from django.http import HttpResponse
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
 
-from billing.models import UsageRecord
+from accounts.operator_views import OperatorView, account_or_404
+from billing.models import Invoice, UsageRecord
 from billing.periods import month_of
-from billing.usage import UsageThisMonth
+from billing.serializers import InvoiceSerializer, UsageSerializer
+from billing.usage import UsageThisMonth, usage_of
+from snapstate_project.common.api import json_response
 
 
 def usage_this_month(account_ids: Iterable[UUID]) -> dict[UUID, UsageThisMonth]:
@@ -27,3 +33,26 @@ def sums(record: UsageRecord) -> UsageThisMonth:
         "replay_calls": record.replay_calls,
         "storage_bytes_written": record.storage_bytes_written,
     }
+
+
+class AccountUsageView(OperatorView):
+    @extend_schema(
+        operation_id="get_account_usage",
+        summary="Get an account's usage and charge of this month",
+        description="What the account itself sees at `/usage`.",
+        responses=UsageSerializer,
+    )
+    def get(self, request: Request, account_id: str) -> HttpResponse:  # noqa: ARG002
+        return json_response(usage_of(account_or_404(account_id).pk))
+
+
+class AccountInvoicesView(OperatorView):
+    @extend_schema(
+        operation_id="list_account_invoices",
+        summary="List an account's invoices, newest first",
+        description="As Stripe last told of them; empty without Stripe.",
+        responses=InvoiceSerializer(many=True),
+    )
+    def get(self, request: Request, account_id: str) -> HttpResponse:  # noqa: ARG002
+        invoices = Invoice.objects.of_customer(account_or_404(account_id).stripe_customer_id)
+        return json_response(InvoiceSerializer(invoices, many=True).data)

@@ -6,7 +6,7 @@ from django.urls import include, path, re_path
 from agents_app import urls as agents
 from billing import urls as billing
 from checkpoints import urls as checkpoints
-from snapstate_project import pages
+from snapstate_project import operators, pages
 from snapstate_project.health import HealthView, ReadyView
 from snapstate_project.metrics import MetricsView
 
@@ -21,6 +21,8 @@ urlpatterns = [
     path("", pages.landing),
     # The Admin API has no trailing slashes, the admin's pages have them.
     path("", include("accounts.operator_urls")),
+    path("admin/accounts/<str:account_id>/usage", operators.AccountUsageView.as_view()),
+    path("admin/accounts/<str:account_id>/invoices", operators.AccountInvoicesView.as_view()),
     path("admin", pages.admin_without_slash),
     re_path(r"^admin/.*[^/]$", pages.no_such_route),
     path("admin/", admin.site.urls),

@@ -31,3 +31,24 @@ def hold(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any, float], Non
     steps = import_module("tests.billing.steps")
     yield steps.hold
     steps.HELD.clear()
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Stripe, as settings name it."""
+    fake_stripe = import_module("tests.billing.fake_stripe")
+    fake = fake_stripe.FakeStripe()
+    monkeypatch.setattr(settings, "STRIPE_SECRET_KEY", "sk_test_of-the-tests")
+    monkeypatch.setattr(settings, "STRIPE_WEBHOOK_SECRET", fake_stripe.SECRET)
+    monkeypatch.setattr(settings, "STRIPE_API_BASE", fake.url)
+    yield fake
+    fake.close()
+    # Another test's Stripe does not know these customers.
+    import_module("billing.models").MeterReport.objects.filter(state="waiting").update(state="refused")
+
+
+@pytest.fixture
+def customer(fake: Any, account: Any) -> str:
+    """The id that the account has at Stripe."""
+    made: str = import_module("billing.stripe_sync").make_customer(account)
+    return made

@@ -8,8 +8,11 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.utils import timezone
 
-from billing.models import QuotaWarning, StorageSample, UsageDay, UsageRecord
+from billing.meter_reports import note_billable, send_waiting
+from billing.models import MeterReport, QuotaWarning, StorageSample, UsageDay, UsageRecord
+from billing.periods import month_of
 from snapstate_project.events import relay
 from snapstate_project.events.catalogue import Body, CheckpointSaved, WorkflowReplayed, WorkflowResumed, encode
 from snapstate_project.events.models import Event
@@ -21,6 +24,7 @@ TYPES: dict[type, str] = {
     WorkflowReplayed: "workflow.replayed",
 }
 HELD: dict[uuid.UUID, int] = {}
+THIS_MONTH = month_of(timezone.now())[0].date()
 COLUMNS = ("checkpoint_writes", "resume_calls", "replay_calls", "storage_bytes_written")
 
 
@@ -94,3 +98,23 @@ def warnings(account: Any) -> list[tuple[str, int]]:
     rows = QuotaWarning.objects.filter(account=account).order_by("id").values_list("meter", "threshold")
     assert sorted((body.meter, body.threshold) for body in bodies) == sorted(rows)
     return [(body.meter, body.threshold) for body in bodies]
+
+
+# --- The ledger ---
+
+
+def use(account, month=THIS_MONTH, **units):
+    UsageRecord.objects.update_or_create(account=account, month=month, defaults=units)
+
+
+def rows(account, *names, **only):
+    return list(MeterReport.objects.filter(account=account, **only).order_by("id").values_list(*names))
+
+
+def ledger(account, meter="checkpoint_writes", **only):
+    return sum(units for (units,) in rows(account, "units", meter=meter, **only))
+
+
+def told(now=None):
+    note_billable(now=now)
+    return send_waiting(now=now)
