@@ -7,7 +7,7 @@ from billing.models import Invoice
 from snapstate_project.common.times import iso
 
 
-class PeriodSerializer(serializers.Serializer[object]):
+class UsagePeriodSerializer(serializers.Serializer[object]):
     start = serializers.DateTimeField(help_text="The first moment of the month, UTC.")
     end = serializers.DateTimeField(help_text="The first moment of the next month: not part of this one.")
 
@@ -32,7 +32,7 @@ class UsedSerializer(serializers.Serializer[object]):
 
 
 class UsageSerializer(serializers.Serializer[object]):
-    period = PeriodSerializer()
+    period = UsagePeriodSerializer()
     usage = UsedSerializer()
     estimated_charge = serializers.RegexField(r"^\$\d+\.\d{2}$", help_text='Dollars so far this month: "$0.00".')
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -14,6 +14,9 @@ from billing.serializers import ReceivedSerializer, StripeEventSerializer, Usage
 from billing.usage import usage_of
 from snapstate_project.common.api import HotAPIView, HotRequest, check_body, json_response, query
 
+NOT_LISTENING = OpenApiResponse(
+    {"$ref": "#/components/schemas/Error"}, "`STRIPE_WEBHOOK_SECRET` is not set (`NOT_FOUND`)."
+)
 SIGNATURE = OpenApiParameter("Stripe-Signature", str, OpenApiParameter.HEADER, required=True)
 
 
@@ -46,7 +49,7 @@ class StripeWebhookView(APIView):
         tags=["Billing"],
         parameters=[SIGNATURE],
         request=StripeEventSerializer,
-        responses=ReceivedSerializer,
+        responses={200: ReceivedSerializer, 404: NOT_LISTENING},
     )
     def post(self, request: Request) -> HttpResponse:
         if not settings.STRIPE_WEBHOOK_SECRET:
