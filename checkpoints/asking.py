@@ -91,6 +91,8 @@ def learn(key: WorkflowKey, ask: Ask, waking: Waking, new: NewCheckpoint | None)
 
 
 def _learn_head(key: WorkflowKey, basis: str, waking: Waking) -> Known | Cold | Fetch:
+    if not history.knows(key):
+        return Known(basis=basis)
     with history.snapshot():
         workflow = history.find(key)
         if workflow is None:

@@ -77,7 +77,11 @@ def _walk_members(before: bytes, after: bytes, path: str, paths: _Paths) -> None
 
 
 def _walk_items(before: bytes, after: bytes, path: str, paths: _Paths) -> None:
-    old, new = _items.decode(before), _items.decode(after)
+    old = _items.decode(before)
+    if old and after.startswith(b",", len(before) - 1) and after.startswith(before[:-1]):
+        _note_appended(len(old), after[len(before) :], path, paths)
+        return
+    new = _items.decode(after)
     _note_empty_leaf(bool(old), bool(new), path, paths)
     for index, value in enumerate(new):
         if index >= len(old):
@@ -86,6 +90,12 @@ def _walk_items(before: bytes, after: bytes, path: str, paths: _Paths) -> None:
             _walk(bytes(old[index]), bytes(value), f"{path}[{index}]", paths)
     for index in range(len(new), len(old)):
         _leaves(old[index], f"{path}[{index}]", paths.removed, paths)
+
+
+def _note_appended(count: int, rest: bytes, path: str, paths: _Paths) -> None:
+    """What states do most: the list goes on where it ended, so only `rest`, behind its comma, need be looked at."""
+    for index, value in enumerate(_items.decode(b"[" + rest), count):
+        _leaves(value, f"{path}[{index}]", paths.added, paths)
 
 
 def _note_empty_leaf(old: bool, new: bool, path: str, paths: _Paths) -> None:

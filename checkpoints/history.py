@@ -43,6 +43,15 @@ def snapshot() -> Iterator[None]:
         yield
 
 
+def knows(key: WorkflowKey) -> bool:
+    """Whether there is a row at all: what every first save asks, so in one plain query."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT FROM checkpoints_workflow WHERE account_id = %s AND digest = %s", [key.account_id, key.digest]
+        )
+        return bool(cursor.rowcount)
+
+
 def find(key: WorkflowKey) -> Workflow | None:
     """The row of a workflow, erased ones included: they hold its generation."""
     return Workflow.objects.filter(account_id=key.account_id, digest=key.digest).first()

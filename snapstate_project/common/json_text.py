@@ -9,6 +9,7 @@ import orjson
 MAX_DEPTH = 100
 TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_CONTAINERS = {dict, list}
 _PLAIN_KEY = re.compile(r'[^.\[\]"]+')
 
 
@@ -37,14 +38,13 @@ def check(text: bytes, name: str) -> Any:
 def _deeper_than(value: Any, limit: int) -> bool:
     level = [value]
     for _ in range(limit):
-        level = [child for parent in level for child in _children(parent) if type(child) in (dict, list)]
-        if not level:
+        children: list[Any] = []
+        for parent in level:
+            children += parent.values() if type(parent) is dict else parent
+        if _CONTAINERS.isdisjoint(map(type, children)):
             return False
+        level = [child for child in children if type(child) in _CONTAINERS]
     return True
-
-
-def _children(value: Any) -> Any:
-    return value.values() if type(value) is dict else value
 
 
 def path_at(text: str, position: int, name: str) -> str:
