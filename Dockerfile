@@ -13,6 +13,7 @@ COPY accounts accounts
 COPY checkpoints checkpoints
 COPY agents_app agents_app
 COPY billing billing
+COPY webhooks webhooks
 COPY templates templates
 COPY docs docs
 RUN /venv/bin/python -m compileall -q .

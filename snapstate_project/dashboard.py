@@ -29,6 +29,10 @@ SIDEBAR = {
         "events.Event": ("Events", "bolt"),
         "events.SubscriberCursor": ("Subscribers", "conveyor_belt"),
     },
+    "Webhooks": {
+        "webhooks.Endpoint": ("Webhooks", "webhook"),
+        "webhooks.Delivery": ("Deliveries", "outbox"),
+    },
     "Operators": {
         "auth.User": ("Operators", "badge"),
         "auth.Group": ("Groups", "shield_person"),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
 from snapstate_project.env import database, env, env_bool, env_int, env_list
 
@@ -67,6 +68,7 @@ INSTALLED_APPS = [
     "checkpoints",
     "agents_app",
     "billing",
+    "webhooks",
 ]
 
 # The hot routes' list (see lean.py), then everybody else's.
@@ -127,6 +129,11 @@ ACCOUNT_USAGE = "snapstate_project.operators.usage_this_month"  # (account ids) 
 KNOWN_AGENTS = "agents_app.services.known_agents"  # (account id, agent ids) -> {id: (name, seen)}, for analytics
 STORAGE_HELD = "checkpoints.services.storage_held_bytes"  # (account id) -> bytes, for billing
 STORAGE_HELD_BY_ACCOUNT = "checkpoints.services.storage_held_by_account"  # () -> {account id: bytes}, for billing
+
+# --- Webhooks: https to public addresses only, but for what these open ---
+WEBHOOK_ALLOW_HTTP = env_bool("WEBHOOK_ALLOW_HTTP", DEBUG)
+WEBHOOK_PRIVATE_NETWORKS = env_list("WEBHOOK_PRIVATE_NETWORKS")
+WEBHOOK_RESOLVER = "webhooks.sender.resolve"  # (host, port) -> addresses
 
 # --- Payments: without STRIPE_SECRET_KEY everything works, and nobody is asked for money ---
 STRIPE_SECRET_KEY = env("STRIPE_SECRET_KEY")
@@ -207,12 +214,16 @@ CELERY_BROKER_URL = env("CELERY_BROKER_URL", "redis://127.0.0.1:6379/1")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_QUEUES = [Queue("celery"), Queue("webhooks")]  # a worker that names none takes both
+CELERY_TASK_ROUTES = {"webhooks.*": {"queue": "webhooks"}}
 CELERY_BEAT_SCHEDULE = {
     "archive-expiring": {"task": "checkpoints.archive_expiring", "schedule": 60.0},
     "prune": {"task": "checkpoints.prune", "schedule": 600.0},
     "finish-erasures": {"task": "checkpoints.finish_erasures", "schedule": 60.0},
     "sample-storage": {"task": "billing.sample_storage", "schedule": 3600.0},
     "sync-stripe": {"task": "billing.sync_stripe", "schedule": 300.0},
+    "deliver-due": {"task": "webhooks.deliver_due", "schedule": 5.0},
+    "prune-deliveries": {"task": "webhooks.prune_deliveries", "schedule": 3600.0},
     "prune-events": {"task": "events.prune_events", "schedule": 3600.0},
 }
 

@@ -9,11 +9,13 @@ from checkpoints import urls as checkpoints
 from snapstate_project import operators, pages
 from snapstate_project.health import HealthView, ReadyView
 from snapstate_project.metrics import MetricsView
+from webhooks import urls as webhooks
 
 urlpatterns = [
     *checkpoints.urlpatterns,
     *agents.urlpatterns,
     *billing.urlpatterns,
+    *webhooks.urlpatterns,
     path("health", HealthView.as_view()),
     path("ready", ReadyView.as_view()),
     path("metrics", MetricsView.as_view()),

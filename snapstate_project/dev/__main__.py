@@ -1,4 +1,4 @@
-"""`make up`: servers, migrations, a first account, the four processes, one screen; a signal takes it all down again."""
+"""`make up`: servers, migrations, a first account, the processes, one screen; a signal takes it all down again."""
 
 import http.client
 import os
@@ -55,7 +55,7 @@ def live(supervisor: Supervisor, home: Path, port: int) -> None:
     set_environment(home, port)
     supervisor.log("make up", "migrating; making the first account")
     prepare(supervisor)
-    supervisor.log("make up", "starting web, intake, worker and beat")
+    supervisor.log("make up", "starting web, intake, worker, webhooks and beat")
     for process in children.processes(home, supervisor.log):
         supervisor.start(process)
     wait_until_ready(supervisor, port)

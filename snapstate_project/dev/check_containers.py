@@ -11,7 +11,7 @@ import yaml
 
 from snapstate_project.dev.home import BASE_DIR
 
-OURS = {"migrate", "web", "intake", "worker", "beat"}
+OURS = {"migrate", "web", "intake", "worker", "webhooks", "beat"}
 SERVERS = {"redis", "broker", "postgres", "storage"}
 ONLY_ONCE = {"migrate"}  # it ends, so nobody asks after its health
 PUBLISHED = {"web": "8000", "redis": "6379", "postgres": "5432"}

@@ -1,4 +1,4 @@
-"""The four processes of SnapState as `make up` starts them."""
+"""The processes of SnapState as `make up` starts them."""
 
 import os
 import sys
@@ -21,7 +21,18 @@ def processes(home: Path, log: Log) -> list[Process]:
     commands = {
         "intake": [sys.executable, "manage.py", "intake"],
         "web": [*python, "gunicorn", "-c", "python:snapstate_project.gunicorn", "snapstate_project.asgi:application"],
-        "worker": [*celery, "worker", "--loglevel=WARNING", f"--concurrency={WORKERS}"],
+        "worker": [*celery, "worker", "--loglevel=WARNING", "-Q", "celery", f"--concurrency={WORKERS}"],
+        "webhooks": [
+            *celery,
+            "worker",
+            "--loglevel=WARNING",
+            "-Q",
+            "webhooks",
+            "--pool=threads",
+            "--concurrency=1",
+            "-n",
+            "webhooks@%h",
+        ],
         "beat": [*celery, "beat", "--loglevel=WARNING", f"--schedule={beat_file}", "--pidfile="],
     }
     made = [Process(name, command, log=log) for name, command in commands.items()]

@@ -1,0 +1,171 @@
+"""Webhooks as operators see them: who hears of what, how well it goes, and the switch. No secret is ever shown."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.decorators import action, display
+from unfold.enums import ActionVariant
+from unfold.views import ChangeList
+
+from accounts.admin_pages import RowsByPage, back_to, badge, confirmed, minute
+from snapstate_project.common.admin import WRAPPED, account_link, shortened
+from webhooks import delivery_admin, services
+from webhooks.models import Endpoint
+
+STATES = {"active": "success", "failing": "warning", "disabled": "danger"}
+DISABLING = {
+    "title": "Disable",
+    "consequence": "Nothing more is sent to it. What falls due meanwhile is given up, and can be sent again later.",
+    "button": "Disable",
+    "done": "Disabled",
+    "variant": "danger",
+}
+ENABLING = {
+    "title": "Enable",
+    "consequence": "It hears of what happens from now on.",
+    "button": "Enable",
+    "done": "Enabled",
+}
+
+
+class EndpointList(ChangeList):
+    """The rows of a page with their success: one query for all of them."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = list(self.result_list)
+        rates = Endpoint.objects.success_of([endpoint.pk for endpoint in self.result_list])
+        for endpoint in self.result_list:
+            endpoint.rate = rates.get(endpoint.pk)
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(RowsByPage[Endpoint]):
+    list_display = ("name", "state", "owner", "goes_to", "success", "hears_of", "created")
+    list_filter = (("status", ChoicesDropdownFilter),)
+    list_filter_submit = True
+    list_select_related = ("account",)
+    search_fields = ("webhook_id", "url", "account__email")
+    search_help_text = "Webhook id, URL, account's email or id"
+    fieldsets = (
+        (None, {"fields": ("name", "owner", "goes_to_whole", "hears_of", "description", "state", "success")}),
+        ("Trouble", {"fields": ("failing", "disabled", "slow")}),
+        ("Times (UTC)", {"fields": ("created", "updated")}),
+    )
+    actions: Any = ("disable_selected", "enable_selected")
+    actions_detail: Any = ("see_deliveries", "disable", "enable")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Endpoint]:
+        found: QuerySet[Endpoint] = super().get_queryset(request)
+        return found.exclude(status=Endpoint.Status.DELETED)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return EndpointList
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+        try:
+            return queryset.filter(account_id=UUID(search_term.strip())), False
+        except ValueError:
+            return super().get_search_results(request, queryset, search_term)
+
+    # --- What is shown ---
+
+    @display(description="Webhook", ordering="id")
+    def name(self, endpoint: Endpoint) -> SafeString:
+        return format_html('<code class="whitespace-nowrap">{}</code>', endpoint.webhook_id)
+
+    @display(description="State")
+    def state(self, endpoint: Endpoint) -> SafeString:
+        failing = endpoint.status == Endpoint.Status.ACTIVE and endpoint.failing_since
+        return badge("failing" if failing else endpoint.status, STATES)
+
+    @display(description="Account")
+    def owner(self, endpoint: Endpoint) -> SafeString | str:
+        return account_link(endpoint.account_id, endpoint.account)
+
+    @display(description="URL")
+    def goes_to(self, endpoint: Endpoint) -> str:
+        return shortened(endpoint.url, 60)
+
+    @display(description="URL")
+    def goes_to_whole(self, endpoint: Endpoint) -> SafeString:
+        return format_html(WRAPPED, endpoint.url)
+
+    @display(description="Success")
+    def success(self, endpoint: Any) -> str:
+        """Of the newest deliveries that are over."""
+        rate = getattr(endpoint, "rate", None) or Endpoint.objects.success_of([endpoint.pk]).get(endpoint.pk)
+        if rate is None:
+            return "nothing sent yet"
+        delivered, total = rate
+        return f"{100 * delivered / total:.0f} % of the last {total}"
+
+    @display(description="Hears of")
+    def hears_of(self, endpoint: Endpoint) -> str:
+        return ", ".join(endpoint.events)
+
+    @display(description="Failing since")
+    def failing(self, endpoint: Endpoint) -> SafeString | None:
+        return minute(endpoint.failing_since)
+
+    @display(description="Disabled")
+    def disabled(self, endpoint: Endpoint) -> str | None:
+        return f"{endpoint.disabled_at:%Y-%m-%d %H:%M}: {endpoint.disabled_reason}" if endpoint.disabled_at else None
+
+    @display(description="Created", ordering="id")
+    def created(self, endpoint: Endpoint) -> SafeString | None:
+        return minute(endpoint.created_at)
+
+    @display(description="Last changed")
+    def updated(self, endpoint: Endpoint) -> SafeString | None:
+        return minute(endpoint.updated_at)
+
+    # --- What may be done ---
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [name for _, options in self.fieldsets for name in options["fields"]]
+
+    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return request.user.has_perm("webhooks.change_endpoint")
+
+    def has_disable_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return self.has_manage_permission(request) and self.status_of(request, object_id) == Endpoint.Status.ACTIVE
+
+    def has_enable_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return self.has_manage_permission(request) and self.status_of(request, object_id) == Endpoint.Status.DISABLED
+
+    def status_of(self, request: HttpRequest, object_id: Any) -> str | None:
+        endpoint: Endpoint | None = self.get_object(request, str(object_id))
+        return endpoint.status if endpoint else None
+
+    @action(description="Deliveries", icon="outbox", url_path="see_deliveries")
+    def see_deliveries(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return delivery_admin.deliveries_of(self.found(request, object_id))
+
+    @action(description="Disable", icon="pause_circle", permissions=["disable"], variant=ActionVariant.DANGER)
+    def disable(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.change_one(request, object_id, services.disable_endpoint, DISABLING)
+
+    @action(description="Enable", icon="play_circle", permissions=["enable"], variant=ActionVariant.SUCCESS)
+    def enable(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.change_one(request, object_id, services.enable_endpoint, ENABLING)
+
+    def change_one(self, request: HttpRequest, object_id: str, act: Any, words: dict[str, str]) -> HttpResponse:
+        endpoint = self.found(request, object_id)
+        return confirmed(self, request, [endpoint], act, back=back_to(self, endpoint), original=endpoint, **words)
+
+    @admin.action(description="Disable", permissions=["manage"])
+    def disable_selected(self, request: HttpRequest, queryset: QuerySet[Endpoint]) -> HttpResponse:
+        chosen = list(queryset.filter(status=Endpoint.Status.ACTIVE))
+        return confirmed(self, request, chosen, services.disable_endpoint, back=back_to(self), **DISABLING)
+
+    @admin.action(description="Enable", permissions=["manage"])
+    def enable_selected(self, request: HttpRequest, queryset: QuerySet[Endpoint]) -> HttpResponse:
+        chosen = list(queryset.filter(status=Endpoint.Status.DISABLED))
+        return confirmed(self, request, chosen, services.enable_endpoint, back=back_to(self), **ENABLING)
