@@ -20,6 +20,7 @@ from checkpoints import archive, history, store
 from checkpoints.archive import ArchiveDown, Packed
 from checkpoints.content import Step
 from checkpoints.models import ArchiveIntent, ArchiveProblem, ArchiveSegment, Checkpoint, Workflow
+from snapstate_project.common import stopping
 from snapstate_project.events.relay import record_event
 
 LEASE = timedelta(minutes=10)
@@ -38,7 +39,6 @@ class Pass:
     """What one pass did; times in seconds. `now` is the time it goes by."""
 
     now: datetime = field(default_factory=timezone.now)
-
     archived: int = 0
     evicted: int = 0
     skipped: int = 0
@@ -60,17 +60,17 @@ class Claim:
 
 def archive_expiring(*, now: datetime | None = None, limit: int = 10_000, seconds: float = 50.0) -> Pass:
     """Archive what is due and let go of what has expired. Many may run at once; none does another's work."""
-    done, began = Pass(now or timezone.now()), time.monotonic()
-    in_a_row = 0
-    while done.archived + done.skipped < limit and time.monotonic() - began < seconds:
-        claim = claim_due(done)
-        if claim is None:
-            break
+    done, began, in_a_row = Pass(now or timezone.now()), time.monotonic(), 0
+
+    def goes_on(count: int) -> bool:
+        return count < limit and time.monotonic() - began < seconds and not stopping.has_begun()
+
+    while goes_on(done.archived + done.skipped) and (claim := claim_due(done)):
         in_a_row = 0 if archive_claim(claim, done) else in_a_row + 1
         if in_a_row >= FAILURES_THAT_END_A_PASS:
             log.error("archive_pass_ended_early", failures=in_a_row)
             break
-    while done.evicted < limit and time.monotonic() - began < seconds and evict_due(done):
+    while goes_on(done.evicted) and evict_due(done):
         pass
     with suppress(ArchiveDown):  # they are as stale in the next pass
         drop_stale_intents(done.now)

@@ -11,6 +11,7 @@ from checkpoints.archive import ArchiveDown
 from checkpoints.errors import WorkflowNotFound
 from checkpoints.ids import WorkflowKey
 from checkpoints.models import ArchiveIntent, ArchiveSegment, Erasure, Workflow
+from snapstate_project.common import stopping
 from snapstate_project.common.errors import RedisDown
 from snapstate_project.events.relay import record_event
 
@@ -99,5 +100,7 @@ def finish_erasures(limit: int = 1000) -> int:
     due = Erasure.objects.filter(swept_at__isnull=True).order_by("created_at")
     late = [e for e in due[:limit] if e.objects_erased_at is None or e.created_at < timezone.now() - timedelta(hours=1)]
     for erasure in late:
+        if stopping.has_begun():
+            break
         finish_erasure(erasure)
     return len(late)

@@ -19,6 +19,7 @@ from checkpoints import archive, erasing, history, store
 from checkpoints.archive import ArchiveDown, IndexEntry
 from checkpoints.ids import WorkflowKey
 from checkpoints.models import ArchiveIntent, ArchiveSegment, Workflow
+from snapstate_project.common import stopping
 
 log = structlog.get_logger(__name__)
 
@@ -80,6 +81,8 @@ def prune(*, now: datetime | None = None, dry_run: bool = False, email: str | No
     """One pass over all that is due. `dry_run` only counts; `email` looks at one account."""
     now, done = now or timezone.now(), Pruned()
     for pk in _candidates(now, email):
+        if stopping.has_begun():
+            break
         with transaction.atomic():
             locked = Workflow.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
             workflow = locked.select_related("account").filter(pk=pk, pinned=False, head_step__isnull=False).first()

@@ -14,6 +14,7 @@ from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from checkpoints.models import ArchiveProblem, Erasure, Workflow
+from snapstate_project import ticks
 from snapstate_project.events import queue, relay
 from snapstate_project.events.models import SubscriberCursor
 from snapstate_project.events.services import lag_of
@@ -38,7 +39,12 @@ def of_this_server(tiers: dict[str, bool]) -> Iterator[Metric]:
 
 def of_redis() -> Iterable[Metric]:
     found = queue.figures()
+    told = "When beat had this task begun last; 0 when it is not known."
+    ticked = GaugeMetricFamily("snapstate_tick_timestamp_seconds", told, labels=["task"])
+    for task, at in ticks.last_ticks().items():
+        ticked.add_metric([task], at)
     return [
+        ticked,
         gauge("queue_entries", "Entries in Redis that intake has not taken.", found.waiting),
         gauge("intake_lag_seconds", "Age of the oldest of them.", found.lag_seconds),
         gauge("intake_seen_timestamp_seconds", "When intake was last well; 0 when it is not.", found.intake_well_at),

@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 from django.core.management.base import BaseCommand
 
+from snapstate_project.common import stopping
 from snapstate_project.events import intake, relay
 
 log = structlog.get_logger(__name__)
@@ -17,8 +18,13 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         stop = threading.Event()
+
+        def leave(*_: Any) -> None:
+            stop.set()
+            stopping.begin()
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: stop.set())
+            signal.signal(number, leave)
         relays = threading.Thread(target=relay.run_relays, args=(stop,), name="relays")
         relays.start()
         log.info("intake_started")
