@@ -20,12 +20,6 @@ from billing.usage import figures_of
 from snapstate_project.common.admin import ReadOnlyAdmin, account_link, when
 
 COLUMNS = ("writes", "resumes", "replays", "written")
-NAMES = {
-    "checkpoint_writes": "Writes",
-    "storage_gb": "Storage, GB-months",
-    "resume_calls": "Resumes",
-    "replay_calls": "Replays",
-}
 
 
 class OfAccounts[Row: Model](ReadOnlyAdmin[Row]):
@@ -106,10 +100,12 @@ class UsageRecordAdmin(UsageAdmin[UsageRecord]):
     def statement(self, usage: UsageRecord) -> SafeString:
         lines = [
             {
-                "name": NAMES[line.meter],
+                "name": plans.LABELS[line.meter],
                 "used": amount(line.meter, line.used),
                 "billable": amount(line.meter, line.billable),
                 "charge": f"${line.charge:,.4f}",
+                "owed": f"{line.told.owed:,}",
+                "counted": f"{line.told.counted:,}",
                 "told": line.told,
             }
             for line in statements.statement_of(usage, now=timezone.now())
@@ -167,7 +163,7 @@ class QuotaWarningAdmin(OfAccounts[QuotaWarning]):
 
     @display(description="Meter", ordering="meter")
     def meter_is(self, warning: QuotaWarning) -> str:
-        return NAMES[warning.meter]
+        return plans.LABELS[warning.meter]
 
     @display(description="Of what is free", label={"80 %": "warning", "100 %": "danger"})
     def reached(self, warning: QuotaWarning) -> str:

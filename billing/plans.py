@@ -46,6 +46,12 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
         "replay_calls": Metric(Decimal(1_000), Decimal("0.002"), "snapstate_replay_calls"),
     }
 )
+LABELS = {
+    "checkpoint_writes": "Writes",
+    "storage_gb": "Storage, GB-months",
+    "resume_calls": "Resumes",
+    "replay_calls": "Replays",
+}
 COUNTED = ("checkpoint_writes", "resume_calls", "replay_calls")
 """The metrics that are plain sums of events, by the names of their columns."""
 

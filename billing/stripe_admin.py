@@ -15,7 +15,7 @@ from unfold.enums import ActionVariant
 
 from accounts.admin_pages import back_to, confirmed
 from accounts.models import Account
-from billing import meter_reports, statements, stripe_client
+from billing import meter_reports, plans, statements, stripe_client
 from billing.models import Invoice, MeterReport, Subscription
 from snapstate_project.common.admin import WRAPPED, ReadOnlyAdmin, account_link, second, shortened
 
@@ -37,7 +37,7 @@ INVOICE_STATES = {"Draft": "info", "Open": "warning", "Paid": "success", "Uncoll
 
 @admin.register(MeterReport)
 class MeterReportAdmin(ReadOnlyAdmin[MeterReport]):
-    list_display = ("of", "who", "meter", "counts", "is_in", "attempts", "why")
+    list_display = ("of", "who", "meter_is", "counts", "is_in", "attempts", "why")
     list_filter = (("state", ChoicesDropdownFilter), ("meter", AllValuesCheckboxFilter))
     list_filter_submit = True
     list_select_related = ("account",)
@@ -47,7 +47,7 @@ class MeterReportAdmin(ReadOnlyAdmin[MeterReport]):
     fields = (
         "of",
         "who",
-        "meter",
+        "meter_is",
         "counts",
         "identifier",
         "is_in",
@@ -102,6 +102,10 @@ class MeterReportAdmin(ReadOnlyAdmin[MeterReport]):
     def who(self, report: MeterReport) -> SafeString | str:
         return account_link(report.account_id, report.account)
 
+    @display(description="Meter", ordering="meter")
+    def meter_is(self, report: MeterReport) -> str:
+        return plans.LABELS[report.meter]
+
     @display(description="Units")
     def counts(self, report: MeterReport) -> str:
         return f"{report.units:,} (from {report.start:,})"
@@ -137,7 +141,11 @@ def shown_differences() -> dict[str, Any]:
     found = statements.differences(now=timezone.now())
     emails = Account.objects.in_bulk({told.account_id for told in found})
     shown = [
-        {"account": account_link(told.account_id, emails[told.account_id]), "month": told.month, "meter": told.meter}
+        {
+            "account": account_link(told.account_id, emails[told.account_id]),
+            "month": told.month,
+            "meter": plans.LABELS[told.meter],
+        }
         | {"owed": f"{told.owed:,}", "counted": f"{told.counted:,}", "why": told.why}
         for told in found
     ]
