@@ -12,6 +12,7 @@ COPY snapstate_project snapstate_project
 COPY accounts accounts
 COPY checkpoints checkpoints
 COPY agents_app agents_app
+COPY analytics analytics
 COPY billing billing
 COPY webhooks webhooks
 COPY templates templates

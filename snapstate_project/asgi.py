@@ -19,7 +19,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "snapstate_project.settings")
 django.setup(set_prefix=False)
 checks.refuse_default_secrets()
 
-HOT = ("/checkpoints", "/workflows", "/agents", "/usage", "/webhooks", "/health", "/ready", "/metrics")
+HOT = ("/checkpoints", "/workflows", "/agents", "/analytics", "/usage", "/webhooks", "/health", "/ready", "/metrics")
 lean = LeanHandler()
 whole = ASGIHandler()
 whole.request_class = Request

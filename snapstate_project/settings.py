@@ -67,6 +67,7 @@ INSTALLED_APPS = [
     "accounts",
     "checkpoints",
     "agents_app",
+    "analytics",
     "billing",
     "webhooks",
 ]

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from agents_app import urls as agents
+from analytics import urls as analytics
 from billing import urls as billing
 from checkpoints import urls as checkpoints
 from snapstate_project import operators, pages
@@ -14,6 +15,7 @@ from webhooks import urls as webhooks
 urlpatterns = [
     *checkpoints.urlpatterns,
     *agents.urlpatterns,
+    *analytics.urlpatterns,
     *billing.urlpatterns,
     *webhooks.urlpatterns,
     path("health", HealthView.as_view()),

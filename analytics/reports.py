@@ -1,0 +1,197 @@
+"""The reports on all workflows of an account, or of all accounts: from sums and indexes, never from steps.
+
+They come as the fields that `serializers` lists.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, Q, QuerySet, Sum
+from django.db.models.expressions import Combinable
+from django.utils.module_loading import import_string
+
+from analytics.models import (
+    AgentDay,
+    DailyActivity,
+    WorkflowAgent,
+    WorkflowError,
+    WorkflowStats,
+)
+from analytics.windows import Window
+from snapstate_project.common.times import iso
+
+TOP_AGENTS = 10
+FAILURES_SHOWN = 20
+LONGEST_LIST = 1_000
+DAILY = ("checkpoints", "steps", "resumes", "failures")
+
+type Report = Mapping[str, Any]
+type Seen = tuple[str | None, datetime | None]
+"""Name and time last seen of a registered agent."""
+
+
+def overview(account_id: UUID | None, window: Window) -> Report:
+    """Of one account; None: of all."""
+    under_way = WorkflowStats.objects.of(account_id).filter(
+        last_checkpoint_at__gte=window.begins, first_checkpoint_at__lt=window.ends
+    )
+    found = under_way.aggregate(
+        total=Count("pk"),
+        completed=Count("pk", filter=Q(status="completed")),
+        failed=Count("pk", filter=Q(status="failed")),
+        active=Count("pk", filter=Q(status="active")),
+        steps=Avg("total_steps"),
+        duration=Avg(duration_of("")),
+    )
+    activity = activity_by_day(account_id, window)
+    return {
+        "period": {"start": str(window.start), "end": str(window.end)},
+        "total_workflows": found["total"],
+        "completed_workflows": found["completed"],
+        "failed_workflows": found["failed"],
+        "active_workflows": found["active"],
+        "total_checkpoints": sum(row["steps"] for row in activity.values()),
+        "avg_steps_per_workflow": found["steps"] or 0.0,
+        "avg_workflow_duration_seconds": seconds(found["duration"]),
+        "top_agents": top_agents(account_id, window),
+        "daily": [of_day(day, activity.get(day)) for day in window.days()],
+    }
+
+
+def duration_of(workflow: str) -> Combinable:
+    """`workflow` is the way to it: "" or "stats__"."""
+    duration = F(f"{workflow}last_checkpoint_at") - F(f"{workflow}first_checkpoint_at")
+    return ExpressionWrapper(duration, output_field=DurationField())
+
+
+def seconds(duration: timedelta | None) -> float:
+    return duration.total_seconds() if duration else 0.0
+
+
+def activity_by_day(account_id: UUID | None, window: Window) -> dict[date, Report]:
+    days = DailyActivity.objects.of(account_id).filter(day__range=(window.start, window.end))
+    sums = {f"{name}_": Sum(name) for name in DAILY}
+    rows: Iterable[Report] = days.values("day").annotate(**sums)
+    return {row["day"]: {name: int(row[f"{name}_"]) for name in DAILY} for row in rows}
+
+
+def of_day(day: date, found: Report | None) -> Report:
+    sums = found or dict.fromkeys(DAILY, 0)
+    return {"date": str(day), **{name: sums[name] for name in ("checkpoints", "resumes", "failures")}}
+
+
+def top_agents(account_id: UUID | None, window: Window) -> list[Report]:
+    found = parts_in(account_id, window).values("agent_id").annotate(workflows=Count("agent_id"), avg_steps=Avg("steps"))
+    return list(found.order_by("-workflows", "agent_id")[:TOP_AGENTS])
+
+
+def parts_in(account_id: UUID | None, window: Window) -> QuerySet[WorkflowAgent]:
+    return WorkflowAgent.objects.of(account_id).filter(last_at__gte=window.begins, first_at__lt=window.ends)
+
+
+def failures(account_id: UUID | None, *, days: int, agent_id: str | None, now: datetime) -> Report:
+    """Of the last so many times 24 hours; of one account (None: of all), and of one agent."""
+    since = now - timedelta(days=days)
+    errors = WorkflowError.objects.of(account_id).filter(created_at__gte=since)
+    if agent_id is not None:
+        errors = errors.filter(agent_id=agent_id)
+    by_step = errors.values("step").annotate(count=Count("pk")).order_by("-count", "step")
+    recent = errors.select_related("stats").order_by("-created_at", "-pk")
+    return {
+        "period_days": days,
+        "total_failures": errors.count(),
+        "failure_by_step": list(by_step[:LONGEST_LIST]),
+        "failure_by_agent": failures_by_agent(account_id, errors, since),
+        "recent_failures": [recent_failure(error) for error in recent[:FAILURES_SHOWN]],
+    }
+
+
+def failures_by_agent(account_id: UUID | None, errors: QuerySet[WorkflowError], since: datetime) -> list[Report]:
+    found = errors.exclude(agent_id=None).values("agent_id")
+    found = found.annotate(count=Count("pk"), failed=Count("stats_id", distinct=True)).order_by("-count", "agent_id")
+    rows: list[Report] = list(found[:LONGEST_LIST])
+    agent_ids = [row["agent_id"] for row in rows]
+    parts = WorkflowAgent.objects.of(account_id).filter(last_at__gte=since, agent_id__in=agent_ids)
+    workflows = dict(parts.values_list("agent_id").annotate(Count("agent_id")))
+    return [
+        {
+            "agent_id": row["agent_id"],
+            "count": row["count"],
+            "error_rate": rate(row["failed"], workflows.get(row["agent_id"], 0)),
+        }
+        for row in rows
+    ]
+
+
+def rate(failed: int, workflows: int) -> float:
+    return min(failed / workflows, 1.0) if workflows else 0.0
+
+
+def recent_failure(error: WorkflowError) -> Report:
+    return {
+        "workflow_id": error.stats.workflow_id,
+        "step": error.step,
+        "agent_id": error.agent_id,
+        "error_type": error.error_type,
+        "error_message": error.error_message,
+        "created_at": iso(error.created_at),
+    }
+
+
+def agents(account_id: UUID, window: Window) -> Report:
+    """Of the agents with a part in a workflow of these days; those with the most come first."""
+    found = (
+        parts_in(account_id, window)
+        .values("agent_id")
+        .annotate(
+            total=Count("agent_id"),
+            active=Count("agent_id", filter=Q(stats__status="active")),
+            avg_steps=Avg("steps"),
+            duration=Avg(duration_of("stats__")),
+            last_at=Max("last_at"),
+        )
+    )
+    rows: list[Report] = list(found.order_by("-total", "agent_id")[:LONGEST_LIST])
+    steps, failed = steps_by_agent(account_id, window), failed_by_agent(account_id, window)
+    known = known_agents(account_id, [row["agent_id"] for row in rows])
+    return {
+        "agents": [
+            agent_report(row, steps.get(row["agent_id"], 0), failed.get(row["agent_id"], 0), known.get(row["agent_id"]))
+            for row in rows
+        ]
+    }
+
+
+def agent_report(row: Report, steps: int, failed: int, known: Seen | None) -> Report:
+    name, seen_at = known or (None, None)
+    return {
+        "agent_id": row["agent_id"],
+        "name": name or row["agent_id"],
+        "total_workflows": row["total"],
+        "active_workflows": row["active"],
+        "avg_steps": row["avg_steps"],
+        "avg_duration_seconds": seconds(row["duration"]),
+        "total_checkpoints": steps,
+        "error_rate": rate(failed, row["total"]),
+        "last_seen_at": iso(max(row["last_at"], seen_at or row["last_at"])),
+    }
+
+
+def steps_by_agent(account_id: UUID, window: Window) -> dict[str, int]:
+    days = AgentDay.objects.of(account_id).filter(day__range=(window.start, window.end))
+    return {agent_id: int(steps) for agent_id, steps in days.values_list("agent_id").annotate(Sum("steps"))}
+
+
+def failed_by_agent(account_id: UUID, window: Window) -> dict[str, int]:
+    """How many workflows each failed in."""
+    errors = WorkflowError.objects.of(account_id).filter(created_at__gte=window.begins, created_at__lt=window.ends)
+    return dict(errors.exclude(agent_id=None).values_list("agent_id").annotate(Count("stats_id", distinct=True)))
+
+
+def known_agents(account_id: UUID, agent_ids: Iterable[str]) -> dict[str, Seen]:
+    """Asked of the room that settings.KNOWN_AGENTS names: rooms do not import one another."""
+    known: Callable[[UUID, Iterable[str]], dict[str, Seen]] = import_string(settings.KNOWN_AGENTS)
+    return known(account_id, agent_ids)
