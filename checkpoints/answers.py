@@ -79,7 +79,7 @@ def replayed(workflow_id: str, step: Step, *, include_state: bool) -> ReplayedCh
     )
 
 
-def detail(workflow_id: str, head: Head, step: Step, changes: Difference) -> CheckpointDetail:
+def detail(workflow_id: str, head: Head, step: Step, changes: Difference | None) -> CheckpointDetail:
     envelope = decode_envelope(step.envelope)
     return CheckpointDetail(
         checkpoint_id=checkpoint_id(workflow_id, step.step),
@@ -94,7 +94,7 @@ def detail(workflow_id: str, head: Head, step: Step, changes: Difference) -> Che
         etag=quoted(step.etag),
         created_at=_iso(step.at),
         expires_at=expiry(head),
-        diff_from_previous=Diff(**changes),
+        diff_from_previous=None if changes is None else Diff(**changes),
         size_bytes=len(step.state),
     )
 

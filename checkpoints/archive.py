@@ -17,10 +17,9 @@ from checkpoints.content import Envelope, Status, Step, StepError, decode_envelo
 from snapstate_project.common.errors import ServiceUnavailable
 from snapstate_project.common.threads import Threads
 
-CACHE_BYTES = 32 * 1_048_576
+CACHE_BYTES = 48 * 1_048_576
 READS_AT_ONCE = 4
-_LEVEL = 12
-_WINDOW_LOG = 27  # 128 MiB: successive states far apart are still found to be alike
+_LEVEL, _WINDOW_LOG = 12, 27  # 128 MiB: successive states far apart are still found to be alike
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
@@ -121,8 +120,8 @@ def _line(step: Step) -> Line:
 
 
 def _index_entry(step: Step) -> IndexEntry:
-    label = decode_envelope(step.envelope).label
-    return IndexEntry(step.step, step.sequence, step.at, len(step.state), bytes.fromhex(step.digest), step.guard, label)
+    digest, label = bytes.fromhex(step.digest), decode_envelope(step.envelope).label
+    return IndexEntry(step.step, step.sequence, step.at, len(step.state), digest, step.guard, label)
 
 
 def pack_index(entries: Sequence[IndexEntry]) -> bytes:
@@ -231,7 +230,8 @@ class SegmentCache:
             if key in self.segments:
                 self.segments.move_to_end(key)
                 return self.segments[key][1]
-        steps = unpack_segment(read(key))
+        body = read(key)
+        steps = _guarded(lambda: unpack_segment(body))
         self._keep(key, steps)
         return steps
 

@@ -15,8 +15,8 @@ from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 
-from checkpoints.archiving import retry_now
 from checkpoints.models import ArchiveProblem, ArchiveSegment, Workflow
+from checkpoints.problems import retry_now
 from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, ago, second, shortened
 
 

@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, Sum
 from django.utils import timezone
 from zstandard import ZstdError
 
-from checkpoints import archive, history, store
+from checkpoints import archive, history, problems, store
 from checkpoints.archive import ArchiveDown, Packed
 from checkpoints.content import Step
 from checkpoints.models import ArchiveIntent, ArchiveProblem, ArchiveSegment, Checkpoint, Workflow
@@ -25,9 +25,8 @@ from snapstate_project.events.relay import record_event
 
 LEASE = timedelta(minutes=10)
 INTENT_AGE = timedelta(hours=1)
-LONGEST_RETRY = timedelta(hours=6)
 FAILURES_THAT_END_A_PASS = 5
-SEGMENT_BYTES = 64 * 1_048_576
+SEGMENT_BYTES = 16 * 1_048_576
 
 FIGURES = ("archived", "evicted", "skipped", "failed", "raw_bytes", "stored_bytes", "seconds")
 
@@ -102,7 +101,7 @@ def _claim(workflow: Workflow, done: Pass) -> Claim | None:
         steps = history.steps_above(workflow, workflow.archived_sequence, SEGMENT_BYTES)
     except (ZstdError, LookupError, ValueError) as error:
         done.failed += 1
-        set_aside(workflow, error, done.now)
+        problems.set_aside(workflow, error, done.now)
         return None
     if not steps:
         Workflow.objects.filter(pk=workflow.pk).update(archive_at=None, evict_at=F("expires_at"))
@@ -126,11 +125,10 @@ def archive_claim(claim: Claim, done: Pass) -> bool:
         archive.write(claim.intent.key, packed)
         kept = _commit_segment(claim, packed)
         if not kept:
-            archive.delete([claim.intent.key])
-            claim.intent.delete()
+            drop_intent(claim.intent)
     except Exception as error:  # noqa: BLE001 (one workflow's fault must not end the pass)
         done.failed += 1
-        set_aside(claim.workflow, error, done.now)
+        problems.set_aside(claim.workflow, error, done.now)
         return not isinstance(error, ArchiveDown)
     done.archived += kept
     done.skipped += not kept
@@ -145,14 +143,14 @@ def _commit_segment(claim: Claim, packed: Packed) -> bool:
     read, last = claim.workflow, max(step.sequence for step in claim.steps)
     with transaction.atomic():
         row = Workflow.objects.select_for_update(no_key=True).get(pk=read.pk)
-        if (row.generation, row.last_sequence) != (read.generation, read.last_sequence):
+        if (row.generation, row.version) != (read.generation, read.version):
             return False
         _create_segment(claim, packed)
-        row.archived_sequence = last
+        row.archived_sequence, row.version = last, row.version + 1
         whole = last >= row.saved_sequence
         row.archive_at = None if whole else read.archive_at  # a long history takes several segments
-        row.evict_at = row.expires_at if whole and not row.pinned else None
-        row.save(update_fields=["archived_sequence", "archive_at", "evict_at"])
+        row.evict_at = row.expires_at if whole else None
+        row.save(update_fields=["archived_sequence", "version", "archive_at", "evict_at"])
         ArchiveProblem.objects.filter(workflow=row).delete()
         claim.intent.delete()
         record_event("workflow.archived", row.account_id, {**_named(row), "reason": "ttl"})
@@ -188,39 +186,29 @@ def _named(row: Workflow) -> dict[str, object]:
     }
 
 
-def set_aside(workflow: Workflow, error: Exception, now: datetime) -> None:
-    """Keep the reason for operators and try again later, each time later."""
-    log.error("archiving_failed", digest=bytes(workflow.digest).hex(), exc_info=error)
-    cause = error.__cause__ or error
-    problem, created = ArchiveProblem.objects.get_or_create(workflow=workflow, defaults={"reason": repr(cause)[:2000]})
-    if not created:
-        problem.attempts, problem.reason = problem.attempts + 1, repr(cause)[:2000]
-        problem.save()
-    retry = min(timedelta(minutes=1) * 2 ** min(problem.attempts, 10), LONGEST_RETRY)
-    Workflow.objects.filter(pk=workflow.pk, archive_at__isnull=False).update(archive_at=now + retry)
-
-
-def retry_now(problems: QuerySet[ArchiveProblem]) -> int:
-    """Make what was set aside due at once; how many workflows that is."""
-    waiting = Workflow.objects.filter(archive_problem__in=problems, archive_at__isnull=False)
-    return waiting.update(archive_at=timezone.now())
-
-
 def evict_due(done: Pass) -> bool:
     """Let go of one workflow whose time is over: Redis first, then rows and event. False when none is due."""
     with transaction.atomic():
-        due = Workflow.objects.filter(evict_at__lte=done.now).exclude(pk__in=done.ahead)
+        due = Workflow.objects.filter(evict_at__lte=done.now, pinned=False).exclude(pk__in=done.ahead)
         row = due.select_for_update(skip_locked=True, no_key=True).order_by("evict_at").first()
         if row is None:
             return False
-        if row.pinned or row.archived_sequence < row.saved_sequence:
+        if row.archived_sequence < row.saved_sequence:
             Workflow.objects.filter(pk=row.pk).update(evict_at=None)  # whatever changed it sets its next time
             return True
-        if not store.evict(row.account_id, bytes(row.digest), row.generation, row.last_sequence):
+        # Committed before Redis hears of it: what was read from Postgres until now can be installed there no more.
+        row.version += 1
+        row.save(update_fields=["version"])
+    with transaction.atomic():
+        unmoved = Workflow.objects.filter(pk=row.pk, generation=row.generation, version=row.version)
+        locked = unmoved.select_for_update(no_key=True).first()
+        if locked is None:
+            return True
+        if not store.evict(row.account_id, bytes(row.digest), row.generation, row.last_sequence, row.version):
             done.skipped += 1
             done.ahead.add(row.pk)
             return True
-        _let_go(row, done.now)
+        _let_go(locked, done.now)
     done.evicted += 1
     return True
 
@@ -230,8 +218,9 @@ def _let_go(row: Workflow, now: datetime) -> None:
     segments = ArchiveSegment.objects.filter(workflow=row, generation=row.generation)
     first_time = row.evicted_at is None
     row.dropped_sequence, row.evict_at, row.evicted_at = row.archived_sequence, None, row.evicted_at or now
+    row.version += 1
     row.stored_bytes = segments.aggregate(held=Sum("stored_bytes"))["held"] or 0
-    row.save(update_fields=["dropped_sequence", "evict_at", "evicted_at", "stored_bytes"])
+    row.save(update_fields=["dropped_sequence", "version", "evict_at", "evicted_at", "stored_bytes"])
     if first_time:
         record_event("workflow.expired", row.account_id, _named(row))
 
@@ -239,12 +228,16 @@ def _let_go(row: Workflow, now: datetime) -> None:
 def drop_stale_intents(now: datetime) -> int:
     """Objects whose archiver died before their segment was written; an hour is longer than any upload takes."""
     stale = ArchiveIntent.objects.filter(created_at__lt=now - INTENT_AGE)[:1000]
-    dropped = 0
-    for intent in stale:
-        with transaction.atomic():
-            Workflow.objects.select_for_update(no_key=True).get(pk=intent.workflow_id)
-            if not ArchiveSegment.objects.filter(key=intent.key).exists():
-                archive.delete([intent.key])
-                dropped += 1
-            intent.delete()
-    return dropped
+    return sum(drop_intent(intent) for intent in stale)
+
+
+def drop_intent(intent: ArchiveIntent) -> bool:
+    """Whether its object went too: not while a segment, or another upload of the same name, needs it."""
+    with transaction.atomic():
+        Workflow.objects.select_for_update(no_key=True).get(pk=intent.workflow_id)
+        others = ArchiveIntent.objects.filter(key=intent.key).exclude(pk=intent.pk)
+        needed = ArchiveSegment.objects.filter(key=intent.key).exists() or others.exists()
+        if not needed:
+            archive.delete([intent.key])
+        intent.delete()
+    return not needed

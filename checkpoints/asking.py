@@ -75,10 +75,8 @@ async def settled[Reply](
 
 def learn(key: WorkflowKey, ask: Ask, waking: Waking, new: NewCheckpoint | None) -> Known | Cold | Fetch:
     """What the colder tiers say to a question, together with the basis it was asked on."""
-    if ask.why == "head":
+    if ask.why == "head" or new is None:
         return _learn_head(key, ask.basis, waking)
-    if ask.why == "entry" or new is None:
-        return Known(entry=int(ask.basis))
     with history.snapshot():
         workflow = history.find(key)
         if workflow is None:
@@ -97,7 +95,7 @@ def _learn_head(key: WorkflowKey, basis: str, waking: Waking) -> Known | Cold | 
         workflow = history.find(key)
         if workflow is None:
             return Known(basis=basis)
-        known = Known(basis=basis, gen=workflow.generation, last=workflow.last_sequence)
+        known = Known(basis=basis, gen=workflow.generation, last=workflow.last_sequence, ver=workflow.version)
         if workflow.head_step is None:
             return known
         if workflow.is_cold and basis == "-" and waking is Waking.LEAVE:
@@ -112,19 +110,21 @@ def _learn_head(key: WorkflowKey, basis: str, waking: Waking) -> Known | Cold | 
 
 
 def _with_head(known: Known, workflow: Workflow, step: Step | None) -> Known:
-    if workflow.is_cold:
-        _stay_hot(workflow)
+    if workflow.is_cold and not _stay_hot(workflow):
+        return Known()  # it has moved since it was read: the script asks again
+    known.ver = workflow.version
     known.head = history.known_head(workflow, step)
     known.content = pack(step.envelope, step.metadata, step.state) if step else b""
     return known
 
 
-def _stay_hot(workflow: Workflow) -> None:
+def _stay_hot(workflow: Workflow) -> bool:
     """Set when it leaves Redis again, before it is put there: no crash in between can make it stay for ever."""
     ttl = settings.DEFAULT_TTL_SECONDS if workflow.ttl_seconds is None else workflow.ttl_seconds
-    workflow.evict_at = timezone.now() + timedelta(seconds=ttl)
-    cold = Workflow.objects.filter(pk=workflow.pk, generation=workflow.generation, evicted_at=workflow.evicted_at)
-    cold.update(evict_at=workflow.evict_at)
+    read, workflow.evict_at = workflow.version, timezone.now() + timedelta(seconds=ttl)
+    workflow.version += 1
+    unmoved = Workflow.objects.filter(pk=workflow.pk, generation=workflow.generation, version=read)
+    return bool(unmoved.update(evict_at=workflow.evict_at, version=workflow.version))
 
 
 def _verdict(step: Step, new: NewCheckpoint) -> KnownStep:

@@ -67,6 +67,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.state)
 
     @property
+    def weight(self) -> int:
+        """Bytes it takes in an answer, about."""
+        return len(self.state) + len(self.metadata) + len(self.envelope)
+
+    @property
     def etag(self) -> str:
         return etag(self.generation, self.sequence, self.digest)
 

@@ -4,6 +4,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from django.db import connection, transaction
+from django.db.models import F, Q
 from django.utils import timezone
 
 from checkpoints import archive, store
@@ -53,7 +54,7 @@ def erase_row(workflow: Workflow, generation: int) -> Erasure:
 
 def _blank(generation: int) -> dict[str, object]:
     """The row of an erased workflow: no user text, only what must never start again."""
-    kept = {"id", "account", "digest", "last_sequence"}
+    kept = {"id", "account", "digest", "last_sequence", "version"}
     empty = Workflow(generation=generation, erased_at=timezone.now())
     return {field.name: getattr(empty, field.attname) for field in Workflow._meta.fields if field.name not in kept}
 
@@ -97,8 +98,9 @@ def erase_objects(erasure: Erasure) -> None:
 
 def finish_erasures(limit: int = 1000) -> int:
     """Finish what an outage left undone, and look once more an hour after each erase. Returns how many it looked at."""
-    due = Erasure.objects.filter(swept_at__isnull=True).order_by("created_at")
-    late = [e for e in due[:limit] if e.objects_erased_at is None or e.created_at < timezone.now() - timedelta(hours=1)]
+    hour_ago = timezone.now() - timedelta(hours=1)
+    due = Erasure.objects.filter(Q(objects_erased_at=None) | Q(created_at__lt=hour_ago), swept_at=None)
+    late = list(due.order_by(F("objects_erased_at").asc(nulls_first=True), "created_at")[:limit])
     for erasure in late:
         if stopping.has_begun():
             break

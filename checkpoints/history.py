@@ -1,15 +1,13 @@
 """The warm tier: what Postgres holds of a workflow, decoded. Synchronous; run outside the event loop."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
 from checkpoints import codec
-from checkpoints.content import Step, pack, unpack
+from checkpoints.content import Envelope, Step, encode_envelope, unpack
 from checkpoints.ids import WorkflowKey
 from checkpoints.models import Workflow
 from checkpoints.times import microseconds
@@ -32,7 +30,8 @@ class Row(NamedTuple):
     body: bytes
 
 
-_COLUMNS = ", ".join(Row._fields)
+COLUMNS = ", ".join(Row._fields)
+MOST_ROWS = 10_000
 
 
 @contextmanager
@@ -57,47 +56,76 @@ def find(key: WorkflowKey) -> Workflow | None:
     return Workflow.objects.filter(account_id=key.account_id, digest=key.digest).first()
 
 
-def steps_in(workflow: Workflow, wanted: Range, label: str | None = None) -> tuple[list[Step], bool]:
+def steps_in(
+    workflow: Workflow, wanted: Range, label: str | None = None, without: Sequence[int] = ()
+) -> tuple[list[Step], bool]:
     """Steps of the current generation in a range, and whether there are more; ends early when `room` is used up."""
-    rows = _rows(workflow, wanted, label)
-    kept = _fitting(rows[: wanted.limit], wanted.room)
-    return decode(workflow.pk, kept), len(rows) > len(kept)
+    direction = "DESC" if wanted.newest_first else "ASC"
+    labelled = "" if label is None else " AND label = %s AND NOT step = ANY(%s)"
+    values: list[Any] = [workflow.pk, workflow.generation, wanted.first, wanted.last]
+    values += [] if label is None else [escape_nul(label), list(without)]
+    where = f"workflow_id = %s AND generation = %s AND step BETWEEN %s AND %s{labelled}"
+    return _decoded(workflow, where, values, f"step {direction}", min(wanted.limit, 2**31), wanted.room)
 
 
 def steps_above(workflow: Workflow, sequence: int, room: int) -> list[Step]:
     """Rows of the current generation behind a sequence, in its order, as many as fit (one at least)."""
+    where = "workflow_id = %s AND generation = %s AND sequence > %s"
+    return _decoded(workflow, where, [workflow.pk, workflow.generation, sequence], "sequence", MOST_ROWS, room)[0]
+
+
+def _decoded(
+    workflow: Workflow, where: str, values: list[Any], order: str, limit: int, room: int
+) -> tuple[list[Step], bool]:
+    """The first rows, at most `limit`, whose states fit into `room` (one at least); and whether there are more.
+
+    Which ones fit is found out without their bodies, which are read for those alone.
+    """
     rows = _query(
-        f"SELECT {_COLUMNS} FROM checkpoints_checkpoint WHERE workflow_id = %s AND generation = %s"  # noqa: S608
-        " AND sequence > %s ORDER BY sequence",
-        [workflow.pk, workflow.generation, sequence],
+        f"""SELECT {COLUMNS}, found FROM (
+            SELECT *, sum(size_bytes) OVER (ORDER BY {order}) AS filled, count(*) OVER () AS found,
+                row_number() OVER (ORDER BY {order}) AS place
+            FROM (SELECT * FROM checkpoints_checkpoint WHERE {where} ORDER BY {order} LIMIT %s) AS first
+        ) AS rows WHERE place <= %s AND (filled <= %s OR place = 1) ORDER BY {order}""",  # noqa: S608
+        [*values, limit + 1, limit, room],
     )
-    return decode(workflow.pk, _fitting(rows, room))
+    kept = [Row(*row[:-1]) for row in rows]
+    return decode(workflow.pk, kept), bool(rows) and rows[0][-1] > len(kept)
 
 
-def _fitting(rows: list[Row], room: int) -> list[Row]:
-    for count, row in enumerate(rows):
-        room -= row.size_bytes
-        if room < 0 and count:
-            return rows[:count]
-    return rows
+def held_steps(workflow: Workflow, steps: Sequence[int]) -> set[int]:
+    """Which of these steps have a row."""
+    rows = _query(
+        "SELECT step FROM checkpoints_checkpoint WHERE workflow_id = %s AND generation = %s AND step = ANY(%s)",
+        [workflow.pk, workflow.generation, list(steps)],
+    )
+    return {step for (step,) in rows}
 
 
-def _rows(workflow: Workflow, wanted: Range, label: str | None) -> list[Row]:
-    order = "DESC" if wanted.newest_first else "ASC"
-    labelled = "" if label is None else "AND label = %s"
-    values: list[Any] = [workflow.pk, workflow.generation, wanted.first, wanted.last]
-    values += [] if label is None else [escape_nul(label)]
-    return _query(
-        f"SELECT {_COLUMNS} FROM checkpoints_checkpoint WHERE workflow_id = %s AND generation = %s"  # noqa: S608
-        f" AND step BETWEEN %s AND %s {labelled} ORDER BY step {order} LIMIT %s",
-        [*values, min(wanted.limit, 2**31) + 1],
+def head_without_state(key: WorkflowKey, head: Head) -> Step | None:
+    """The head's small fields, from the workflow's row; None when that is of another head."""
+    workflow = find(key)
+    if workflow is None or (workflow.generation, workflow.head_sequence) != (head.generation, head.sequence):
+        return None
+    envelope = Envelope(workflow.label, workflow.agent_id, head.status, None)  # type: ignore[arg-type]
+    return Step(
+        generation=head.generation,
+        sequence=head.sequence,
+        step=head.step,
+        at=0,
+        digest=head.digest,
+        guard=workflow.head_guard,
+        envelope=encode_envelope(envelope),
+        metadata=bytes(workflow.metadata or b""),
+        state=b"",
     )
 
 
-def _query(sql: str, values: Sequence[Any]) -> list[Row]:
+def _query(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
-        return [Row(*row) for row in cursor.fetchall()]
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
 
 def decode(workflow_pk: int, rows: Iterable[Row]) -> list[Step]:
@@ -197,52 +225,3 @@ def known_head(workflow: Workflow, step: Step | None) -> KnownHead:
 
 def _micro(at: Any) -> int:
     return microseconds(at) if at else 0
-
-
-def newest[Link](
-    cursor: Any, workflows: Sequence[tuple[int, int]], make: Callable[[int, int, int, int, int, bytes], Link]
-) -> dict[int, Link]:
-    """For each (workflow, generation): its newest row by sequence as make(workflow, generation, sequence, anchor,
-    depth, content); none for a workflow without rows."""
-    cursor.execute(
-        """SELECT w.id, w.generation, c.sequence, c.anchor, c.base, c.body
-        FROM unnest(%s::bigint[], %s::int[]) AS w (id, generation)
-        CROSS JOIN LATERAL (
-            SELECT anchor FROM checkpoints_checkpoint
-            WHERE workflow_id = w.id AND generation = w.generation ORDER BY sequence DESC LIMIT 1
-        ) AS last
-        JOIN checkpoints_checkpoint c ON c.workflow_id = w.id AND c.sequence >= last.anchor AND c.anchor = last.anchor
-        ORDER BY w.id, c.sequence""",
-        [[pk for pk, _ in workflows], [generation for _, generation in workflows]],
-    )
-    found: dict[int, Link] = {}
-    for (pk, generation), rows in groupby(cursor.fetchall(), key=itemgetter(0, 1)):
-        chain = list(rows)
-        contents = decode_chains({row[2]: (row[4], row[5]) for row in chain})
-        last = chain[-1]
-        found[pk] = make(pk, generation, last[2], last[3], len(chain) - 1, contents[last[2]])
-    return found
-
-
-def detach(cursor: Any, workflow_pk: int, sequences: Sequence[int]) -> int:
-    """Re-encode in full what stands on these rows, so that they can go; by how many bytes the history grew."""
-    cursor.execute(
-        f"SELECT {_COLUMNS} FROM checkpoints_checkpoint"  # noqa: S608
-        " WHERE workflow_id = %s AND base = ANY(%s) AND NOT sequence = ANY(%s) ORDER BY sequence",
-        [workflow_pk, list(sequences), list(sequences)],
-    )
-    dependents = [Row(*row) for row in cursor.fetchall()]
-    grown = 0
-    for row, step in zip(dependents, decode(workflow_pk, dependents), strict=True):
-        body = codec.encode(pack(step.envelope, step.metadata, step.state))
-        grown += len(body) - len(row.body)
-        cursor.execute(
-            "UPDATE checkpoints_checkpoint SET base = NULL, body = %s WHERE workflow_id = %s AND sequence = %s",
-            [body, workflow_pk, row.sequence],
-        )
-        # A chain is linear by sequence, so all behind this row stand on it now.
-        cursor.execute(
-            "UPDATE checkpoints_checkpoint SET anchor = %s WHERE workflow_id = %s AND anchor = %s AND sequence >= %s",
-            [row.sequence, workflow_pk, row.anchor, row.sequence],
-        )
-    return grown

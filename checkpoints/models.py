@@ -25,6 +25,9 @@ class Workflow(models.Model):
     generation = models.PositiveIntegerField(default=1)
     last_sequence = models.BigIntegerField(default=0, help_text="Every save up to it has been taken.")
 
+    version = models.BigIntegerField(
+        default=0, help_text="Moves with every change of the row's history or whereabouts."
+    )
     saved_sequence = models.BigIntegerField(default=0, help_text="Of the last save; a PATCH takes a sequence too.")
     archived_sequence = models.BigIntegerField(default=0, help_text="Every row up to it is in a segment.")
     dropped_sequence = models.BigIntegerField(default=0, help_text="Rows up to it are in segments only.")

@@ -29,6 +29,7 @@ class Settled(NamedTuple):
     total: int
     size: int
     started: int
+    version: int
 
 
 @dataclass(slots=True)
@@ -41,6 +42,7 @@ class Projection:
     workflow_id: str
     generation: int
     last_sequence: int
+    version: int
     saved_sequence: int
     archived_sequence: int
     dropped_sequence: int
@@ -122,7 +124,7 @@ class Projection:
         self.keep_last = int(fields[b"k"]) if fields[b"k"] else None
         self._live_until(fields)
         if self.is_archived:
-            self.evict_at = None if self.pinned else self.expires_at
+            self.evict_at = self.expires_at  # pinned, it is passed over
 
     @property
     def is_archived(self) -> bool:
@@ -150,4 +152,5 @@ class Projection:
             total=self.total_checkpoints,
             size=self.size_bytes,
             started=started,
+            version=self.version,
         )

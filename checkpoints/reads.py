@@ -9,7 +9,7 @@ import msgspec
 from checkpoints import history, segments, store
 from checkpoints.asking import Cold, Waking, settled
 from checkpoints.content import Step, decode_envelope
-from checkpoints.diff import Difference, difference
+from checkpoints.diff import difference
 from checkpoints.errors import CheckpointNotFound, WorkflowNotFound
 from checkpoints.ids import MAX_STEP, WorkflowKey, workflow_key
 from checkpoints.models import Workflow
@@ -53,7 +53,7 @@ async def page(key: WorkflowKey, wanted: Range, label: str | None = None) -> Pag
         tier_hits.count("page", "hot")
         return Page(tail.head, tail.steps, tail.more)
     held = [step for step in tail.steps if label is None or decode_envelope(step.envelope).label == label]
-    colder = Colder() if tail.complete else await in_thread(_colder, key, tail.head.generation, wanted, label)
+    colder = Colder() if tail.complete else await in_thread(_colder, key, tail, wanted, label)
     if colder is None:
         return None
     found, more = merged((held, tail.more), colder, wanted)
@@ -65,15 +65,20 @@ async def page(key: WorkflowKey, wanted: Range, label: str | None = None) -> Pag
     return Page(tail.head, steps, more)  # type: ignore[arg-type]
 
 
-def _colder(key: WorkflowKey, generation: int, wanted: Range, label: str | None) -> Colder | None:
+def _colder(key: WorkflowKey, tail: Tail, wanted: Range, label: str | None) -> Colder | None:
+    """With a label, a step that a warmer tier holds is left out: its newer revision may have another one."""
+    generation, hot = tail.head.generation, [step.step for step in tail.steps]
     with history.snapshot():
         workflow = history.find(key)
         if workflow is None or workflow.generation < generation:
             return Colder()
         if workflow.generation > generation:
             return None
-        steps, more = history.steps_in(workflow, wanted, label)
+        steps, more = history.steps_in(workflow, wanted, label, without=hot if label is not None else [])
         archived = segments.places(workflow.pk, generation, wanted, label) if workflow.dropped_sequence else []
+        if label is not None and archived:
+            warmer = {*hot, *history.held_steps(workflow, [place.step for place in archived])}
+            archived = [place for place in archived if place.step not in warmer]
         return Colder(steps, more, archived)
 
 
@@ -100,22 +105,18 @@ def merged(hot: tuple[list[Step], bool], colder: Colder, wanted: Range) -> tuple
 def _fitting(items: Iterable[Step | Place], wanted: Range) -> Iterable[Step | Place]:
     room = wanted.room
     for count, item in enumerate(items):
-        if count >= wanted.limit or (count and item.size > room):
+        if count >= wanted.limit or (count and item.weight > room):
             return
-        room -= item.size
+        room -= item.weight
         yield item
 
 
-async def get_checkpoint(account_id: UUID, workflow_id: str, step: int) -> tuple[Head, Step, Difference]:
-    """A checkpoint, the head of its workflow, and its diff against the checkpoint before it."""
-    found = await page(workflow_key(account_id, workflow_id), Range(last=step, newest_first=True, limit=2))
-    if found is None or not found.steps or found.steps[0].step != step:
+async def get_checkpoint(account_id: UUID, workflow_id: str, step: int) -> tuple[Head, Step]:
+    """A checkpoint, and the head of its workflow."""
+    found = await page(workflow_key(account_id, workflow_id), Range(first=step, last=step, limit=1))
+    if found is None or not found.steps:
         raise CheckpointNotFound
-    return (
-        found.head,
-        found.steps[0],
-        difference(found.steps[1].state if found.steps[1:] else b"{}", found.steps[0].state),
-    )
+    return found.head, found.steps[0]
 
 
 async def previous_state(key: WorkflowKey, step: int) -> bytes | None:
@@ -136,14 +137,21 @@ async def head_of(key: WorkflowKey) -> tuple[Head, Step] | Workflow:
         return tail.workflow
     if tail is not None and tail.steps and tail.steps[0].sequence == tail.head.sequence:
         return tail.head, tail.steps[0]
+    if tail is not None and (step := await in_thread(history.head_without_state, key, tail.head)):
+        return tail.head, step
+    return await newest(key)
+
+
+async def replay(key: WorkflowKey, wanted: Range, label: str | None) -> Page | None:
+    return await page(key, msgspec.structs.replace(wanted, room=PAGE_BYTES), label)
+
+
+async def newest(key: WorkflowKey) -> tuple[Head, Step]:
+    """What a resume would answer, for those who do not resume."""
     found = await page(key, NEWEST)
     if found is None or not found.steps:
         raise WorkflowNotFound
     return found.head, found.steps[0]
-
-
-async def replay(key: WorkflowKey, wanted: Range, label: str | None) -> Page | None:
-    return await page(key, msgspec.structs.replace(wanted, room=PAGE_BYTES, metered=True), label)
 
 
 async def compare_steps(key: WorkflowKey, from_step: int | None, to_step: int | None) -> dict[str, Any]:

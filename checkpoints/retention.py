@@ -15,8 +15,9 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from checkpoints import archive, erasing, history, store
+from checkpoints import archive, erasing, store
 from checkpoints.archive import ArchiveDown, IndexEntry
+from checkpoints.chains import detach
 from checkpoints.ids import WorkflowKey
 from checkpoints.models import ArchiveIntent, ArchiveSegment, Workflow
 from snapstate_project.common import stopping
@@ -72,7 +73,9 @@ def plan(held: list[Held], *, keep: int | None, head: int, too_old: set[int]) ->
         stays = item.segment not in going if item.segment is not None else item.step >= first_kept
         if stays and (item.step not in left or left[item.step].sequence < item.sequence):
             left[item.step] = item
-    rows = [item.sequence for item in held if item.segment is None and item.step < first_kept]
+    # A row whose step stands in a segment that stays would only come back once the row is gone: it stays too.
+    staying = {item.step for item in held if item.segment is not None and item.segment not in going}
+    rows = [item.sequence for item in held if not (item.segment or item.step >= first_kept or item.step in staying)]
     size = sum(item.size for item in left.values())
     return Plan(rows, sorted(going), first_kept, len(left), size, len(steps) - len(left))
 
@@ -110,9 +113,9 @@ def _prune_one(workflow: Workflow, now: datetime, done: Pruned, *, dry_run: bool
     held = [*_rows(workflow), *(item for segment in segments for item in _entries(segment))]
     days = workflow.account.archive_days
     old = {s.pk for s in segments if days and s.created_at < now - timedelta(days=days)}
-    evicted = {s.pk for s in segments if s.last_sequence <= workflow.dropped_sequence}
+    cold = {s.pk for s in segments} if workflow.is_cold else set()
     keep = workflow.keep_last or workflow.account.keep_last
-    found = plan(held, keep=keep, head=workflow.head_sequence or 0, too_old=old & evicted)
+    found = plan(held, keep=keep, head=workflow.head_sequence or 0, too_old=old & cold)
     if not found.gone and not found.segments:
         return []
     keys = [segment.key for segment in segments if segment.pk in found.segments]
@@ -148,22 +151,24 @@ def _take(workflow: Workflow, found: Plan, keys: list[str]) -> bool:
     # The intents are what has the objects deleted, should this process die after the commit.
     intents = [ArchiveIntent(workflow=workflow, generation=workflow.generation, key=key) for key in keys]
     ArchiveIntent.objects.bulk_create(intents)
-    ArchiveSegment.objects.filter(pk__in=found.segments).delete()
+    going = ArchiveSegment.objects.filter(pk__in=found.segments)
+    workflow.stored_bytes -= sum(s.stored_bytes for s in going if s.last_sequence <= workflow.dropped_sequence)
+    going.delete()
     if found.total == 0:
         erasing.erase_row(workflow, workflow.generation + 1)
         return True
     with connection.cursor() as cursor:
-        workflow.stored_bytes += history.detach(cursor, workflow.pk, found.rows) if found.rows else 0
+        workflow.stored_bytes += detach(cursor, workflow.pk, found.rows) if found.rows else 0
         cursor.execute(
             "DELETE FROM checkpoints_checkpoint WHERE workflow_id = %s AND sequence = ANY(%s)"
             " RETURNING octet_length(body)",
             [workflow.pk, found.rows],
         )
         workflow.stored_bytes -= sum(size for (size,) in cursor.fetchall())
-    workflow.total_checkpoints, workflow.size_bytes = found.total, found.size
-    workflow.save(update_fields=["total_checkpoints", "size_bytes", "stored_bytes"])
-    key = WorkflowKey(account, "", digest)
-    return store.prune(key, workflow.generation, workflow.last_sequence, found.first_kept, found.total, found.size)
+    workflow.total_checkpoints, workflow.size_bytes, workflow.version = found.total, found.size, workflow.version + 1
+    workflow.save(update_fields=["total_checkpoints", "size_bytes", "stored_bytes", "version"])
+    left = store.Left(found.first_kept, found.total, found.size, workflow.version)
+    return store.prune(WorkflowKey(account, "", digest), workflow.generation, workflow.last_sequence, left)
 
 
 def _delete_objects(keys: list[str]) -> None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
-from checkpoints import codec, history, segments
+from checkpoints import codec, segments
+from checkpoints.chains import detach, newest
 from checkpoints.content import Step, decode_envelope, pack
 from checkpoints.projection import Existing, Projection
 from checkpoints.times import moment
@@ -15,7 +16,7 @@ from snapstate_project.common.exact_text import escape_nul, unescape_nul
 
 CACHE_BYTES = 64 * 1_048_576
 
-_COLUMNS = [item.name for item in fields(Projection)][:29]
+_COLUMNS = [item.name for item in fields(Projection)][:30]
 _LABEL = _COLUMNS.index("label")
 _SELECT = f"""
     SELECT {", ".join(f"w.{name}" for name in _COLUMNS)} FROM checkpoints_workflow w
@@ -24,9 +25,9 @@ _SELECT = f"""
 """  # noqa: S608
 _INSERT = """
     INSERT INTO checkpoints_workflow (account_id, digest, workflow_id, generation, last_sequence, head_guard, status,
-        saved_sequence, archived_sequence, dropped_sequence, metadata_terms, total_checkpoints, size_bytes,
+        version, saved_sequence, archived_sequence, dropped_sequence, metadata_terms, total_checkpoints, size_bytes,
         stored_bytes, pinned)
-    SELECT account_id, digest, '', 1, 0, '', 'active', 0, 0, 0, '{}', 0, 0, 0, false
+    SELECT account_id, digest, '', 1, 0, '', 'active', 0, 0, 0, 0, '{}', 0, 0, 0, false
     FROM unnest(%s::uuid[], %s::bytea[]) AS k (account_id, digest)
     ON CONFLICT (account_id, digest) DO NOTHING
 """
@@ -44,8 +45,8 @@ _COPY = """
 class Chain:
     """The newest row of a workflow's history by sequence: what the next delta stands on.
 
-    It still is while the workflow's last_sequence is `as_of`: a commit of ours whose answer was lost moves that, and
-    so does another intake.
+    It still is while the workflow's version is `as_of`: a commit of ours whose answer was lost moves that, and so does
+    whoever else changes rows.
     """
 
     workflow: int
@@ -114,7 +115,7 @@ def _projection(row: Sequence[Any]) -> Projection:
     values[_LABEL] = values[_LABEL] and unescape_nul(values[_LABEL])
     projection = Projection(*values)
     projection.had_rows = projection.total_checkpoints > 0
-    projection.found_at = projection.last_sequence
+    projection.found_at = projection.version
     return projection
 
 
@@ -152,6 +153,8 @@ def _values(projection: Projection) -> list[Any]:
 def write_history(cursor: Any, moved: Sequence[Projection]) -> list[Chain]:
     """Insert the new steps of these workflows as deltas; the chains to remember after the commit."""
     chains = _chains(cursor, [projection for projection in moved if projection.new])
+    for projection in moved:
+        projection.version += 1
     written: list[list[Any]] = []
     for projection in moved:
         _remove_replaced(cursor, projection, chains)
@@ -163,7 +166,7 @@ def write_history(cursor: Any, moved: Sequence[Projection]) -> list[Chain]:
         with cursor.copy(_COPY) as copy:
             for row in written:
                 copy.write_row(row)
-    return [replace(chains[p.id], as_of=p.last_sequence) for p in moved if p.id in chains]
+    return [replace(chains[p.id], as_of=p.version) for p in moved if p.id in chains]
 
 
 def _encoded(projection: Projection, step: Step, last: Chain | None) -> tuple[list[Any], Chain]:
@@ -191,7 +194,7 @@ def _chains(cursor: Any, projections: Sequence[Projection]) -> dict[int, Chain]:
     """The newest row of each, from memory or decoded from Postgres in one query."""
     held = {p.id: chain for p in projections if (chain := cache.get(p.id, p.generation, p.found_at))}
     cold = [p for p in projections if p.id not in held and p.had_rows]
-    return held | history.newest(cursor, [(p.id, p.generation) for p in cold], Chain) if cold else held
+    return held | newest(cursor, [(p.id, p.generation) for p in cold], Chain) if cold else held
 
 
 def _remove_replaced(cursor: Any, projection: Projection, chains: dict[int, Chain]) -> None:
@@ -199,7 +202,7 @@ def _remove_replaced(cursor: Any, projection: Projection, chains: dict[int, Chai
     if not replaced:
         return
     sequences = [row.sequence for row in replaced]
-    projection.stored_bytes += history.detach(cursor, projection.id, sequences) - sum(row.stored for row in replaced)
+    projection.stored_bytes += detach(cursor, projection.id, sequences) - sum(row.stored for row in replaced)
     cursor.execute(
         "DELETE FROM checkpoints_checkpoint WHERE workflow_id = %s AND sequence = ANY(%s)", [projection.id, sequences]
     )

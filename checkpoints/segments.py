@@ -27,7 +27,7 @@ class Place(NamedTuple):
         return self.entry.sequence
 
     @property
-    def size(self) -> int:
+    def weight(self) -> int:
         return self.entry.size
 
 

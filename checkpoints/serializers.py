@@ -75,7 +75,7 @@ class CheckpointDetail(msgspec.Struct):
     etag: str
     created_at: Moment
     expires_at: Moment | None
-    diff_from_previous: Diff
+    diff_from_previous: Diff | None
     size_bytes: int
 
 

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from checkpoints.content import Step
@@ -74,9 +74,17 @@ async def read(key: WorkflowKey, known: bytes, wanted: Range) -> Tail | Ask | No
 
 async def note_replay(key: WorkflowKey, generation: int, count: int) -> None:
     """Write down a replay that was answered from more than the tail."""
-    fields: list[Argument] = ["t", "replay", "u", new_uid(), "g", generation, "q", 0, "n", count]
+    await _note(key, generation, ["t", "replay", "n", count])
+
+
+async def note_resume(key: WorkflowKey, generation: int, agent_id: str | None, source: str) -> None:
+    """Write down a resume whose state came from a colder tier."""
+    await _note(key, generation, ["t", "resume", "n", agent_id or "", "o", source])
+
+
+async def _note(key: WorkflowKey, generation: int, fields: list[Argument]) -> None:
     names = [part for pair in zip("adw", _named(key), strict=True) for part in pair]
-    await redis.link().execute("XADD", keys(key)[3], "*", *fields, *names)
+    await redis.link().execute("XADD", keys(key)[3], "*", *fields, "u", new_uid(), "g", generation, "q", 0, *names)
 
 
 async def patch(
@@ -94,15 +102,24 @@ def erase(account_hex: str, digest: bytes, generation: int, last_sequence: int) 
     redis.run_script(_erase, [*names[:3], names[4]], [generation, last_sequence])
 
 
-def evict(account_id: UUID, digest: bytes, generation: int, last_sequence: int) -> bool:
+def evict(account_id: UUID, digest: bytes, generation: int, last_sequence: int, version: int) -> bool:
     """Take a workflow from Redis unless it holds more than Postgres does; whether nothing of it is left."""
     names = keys(WorkflowKey(account_id, "", digest))
-    return bool(redis.run_script(_evict, [*names[:3], names[4]], [generation, last_sequence]))
+    return bool(redis.run_script(_evict, [*names[:3], names[4]], [generation, last_sequence, version]))
 
 
-def prune(workflow: WorkflowKey, generation: int, last_sequence: int, first_kept: int, total: int, size: int) -> bool:
-    """Take steps below `first_kept` from the tail; False when Redis has gone on meanwhile and nothing was done."""
-    return bool(redis.run_script(_prune, keys(workflow)[:3], [generation, last_sequence, first_kept, total, size]))
+class Left(NamedTuple):
+    """What retention leaves of a workflow: the lowest step, how many, their bytes of state, the row's version."""
+
+    first_step: int
+    total: int
+    size: int
+    version: int
+
+
+def prune(key: WorkflowKey, generation: int, last_sequence: int, left: Left) -> bool:
+    """Take lower steps from the tail; False when Redis has gone on meanwhile and nothing was done."""
+    return bool(redis.run_script(_prune, keys(key)[:3], [generation, last_sequence, *left]))
 
 
 def is_ahead(account_id: UUID, digest: bytes, generation: int, last_sequence: int) -> bool:

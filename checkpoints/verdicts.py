@@ -42,12 +42,12 @@ class Known(msgspec.Struct):
     basis: str | None = None
     gen: int = 1
     last: int = 0
+    ver: int = 0
     head: KnownHead | None = None
     trim: int | None = None
     step: KnownStep | None = None
     compared: int | None = None
     same: bool | None = None
-    entry: int | None = None
     source: str = "warm"
     content: bytes = b""
 
@@ -60,7 +60,7 @@ class Known(msgspec.Struct):
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """Redis alone cannot know; `why` is head, step or entry."""
+    """Redis alone cannot know; `why` is head or step."""
 
     why: str
     basis: str

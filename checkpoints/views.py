@@ -4,6 +4,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 
 from checkpoints import answers, envelope, reads, schema, serializers, services
+from checkpoints.diff import difference
 from checkpoints.ids import MAX_STEP, checkpoint_from_path, workflow_key
 from checkpoints.listing import Position, list_workflows
 from checkpoints.models import Workflow
@@ -46,6 +47,9 @@ class ResumeView(HotAPIView):
         """Resume a workflow: its newest checkpoint."""
         workflow_id = workflow_id_from_path(workflow_id)
         agent_id = query(request, {"agent_id": agent}).get("agent_id")
+        if request.method == "HEAD":  # looks, and is not metered
+            step = (await reads.newest(workflow_key(request.caller.account_id, workflow_id)))[1]
+            return answers.tagged(None, step.etag)
         head, step, source = await services.resume_workflow(request.caller.account_id, workflow_id, agent_id)
         return answers.tagged(answers.resumed(workflow_id, head, step, source), step.etag)
 
@@ -69,7 +73,12 @@ class ReplayView(HotAPIView):
         first = asked.get("from_step", 0)
         if "cursor" in asked:
             first = max(first, decode_cursor(asked["cursor"], tuple[int])[0] + 1)
-        wanted = Range(first=first, last=asked.get("to_step", MAX_STEP), limit=asked.get("limit", 100))
+        wanted = Range(
+            first=first,
+            last=asked.get("to_step", MAX_STEP),
+            limit=asked.get("limit", 100),
+            metered=request.method == "GET",
+        )
         page = await reads.replay(workflow_key(request.caller.account_id, workflow_id), wanted, asked.get("label"))
         steps = page.steps if page else []
         include_state = asked.get("include_state", True)
@@ -104,10 +113,19 @@ class CheckpointView(HotAPIView):
         """Get one checkpoint."""
         query(request, {})
         workflow_id, number = checkpoint_from_path(checkpoint_id)
-        head, step, changes = await reads.get_checkpoint(request.caller.account_id, workflow_id, number)
-        if step.etag in _etags(request.META.get("HTTP_IF_NONE_MATCH", "")):
-            return HttpResponse(status=304, headers={"ETag": answers.quoted(step.etag)})
+        account_id = request.caller.account_id
+        head, step = await reads.get_checkpoint(account_id, workflow_id, number)
+        if _etags(request.META.get("HTTP_IF_NONE_MATCH", "")) & {step.etag, "*"}:
+            return not_modified(step.etag)
+        before = await reads.previous_state(workflow_key(account_id, workflow_id), number)
+        changes = None if before is None else difference(before, step.state)
         return answers.tagged(answers.detail(workflow_id, head, step, changes), step.etag)
+
+
+def not_modified(etag: str) -> HttpResponse:
+    response = HttpResponse(status=304, headers={"ETag": answers.quoted(etag)})
+    del response.headers["Content-Type"]
+    return response
 
 
 def _etags(header: str) -> set[str]:

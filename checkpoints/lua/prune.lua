@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Take steps below a number from the tail, and say what is left; only while Redis holds nothing Postgres does not.
--- KEYS 1 head, 2 log, 3 steps · ARGV 1 run, 2 generation, 3 last sequence, 4 first step kept, 5 total, 6 size
+-- KEYS 1 head, 2 log, 3 steps · ARGV 1 run, 2 generation, 3 last sequence, 4 first step kept, 5 total, 6 size, 7 version
 -- Answers 1 when it is so, or when the workflow is not here at all.
 
 local head = redis.call('HMGET', KEYS[1], 'gen', 'last', 'trim')
@@ -17,5 +17,5 @@ for _, step in ipairs(redis.call('HKEYS', KEYS[3])) do
     trim = math.max(trim, tonumber(seq))
   end
 end
-redis.call('HSET', KEYS[1], 'total', ARGV[5], 'size', ARGV[6], 'trim', string.format('%.0f', trim))
+redis.call('HSET', KEYS[1], 'total', ARGV[5], 'size', ARGV[6], 'ver', ARGV[7], 'trim', string.format('%.0f', trim))
 return 1

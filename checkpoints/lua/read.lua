@@ -22,8 +22,9 @@ for _, step in ipairs(steps) do
     more = 1
     break
   end
-  room = room - held.size
-  entries[#entries + 1] = { whole(held.seq), entry_of(held.seq) }
+  local entry = entry_of(held.seq)
+  room = room - held.size - #entry[12]
+  entries[#entries + 1] = { whole(held.seq), entry }
 end
 if complete and ARGV[8] ~= '' then
   redis.call('XADD', KEYS[4], '*', 't', 'replay', 'u', ARGV[8], 'a', ARGV[9], 'd', ARGV[10], 'w', ARGV[11],

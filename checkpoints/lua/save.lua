@@ -98,7 +98,7 @@ if how ~= 'late' then
     'status', ARGV[9])
 end
 if not head then
-  redis.call('HSET', KEYS[1], 'run', run, 'started', whole(now), 'pinned', 0, 'keep', '', 'trim', 0)
+  redis.call('HSET', KEYS[1], 'run', run, 'started', whole(now), 'pinned', 0, 'keep', '', 'trim', 0, 'ver', 0)
 end
 redis.call('XADD', KEYS[4], '*', 't', 'save', 'u', ARGV[13], 'a', ARGV[14], 'd', ARGV[15], 'w', ARGV[16],
   'g', whole(gen), 'q', whole(seq), 's', whole(step), 'm', whole(now), 'z', size, 'l', ttl, 'x', whole(expires))

@@ -2,7 +2,7 @@
 -- After the commit, and only then: take settled entries off the queue and trim tails to what Postgres holds.
 -- KEYS 1 events, then head, log, steps, gone of each workflow
 -- ARGV 1 run, 2 steps kept, 3 bytes kept, 4 how many queue entries, those ids, then for each workflow:
---      generation, committed sequence, sequence of the committed head, total, size, started
+--      generation, committed sequence, sequence of the committed head, total, size, started, version
 
 local keep_steps, keep_bytes, count = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 for first = 1, count, 500 do
@@ -45,30 +45,32 @@ end
 
 -- Redis lost what this batch carried, between its reading and its commit: what it holds since, if anything, may rest
 -- on an answer of Postgres from before. All of that is committed, so it goes, and no such answer is taken any more.
-local function begin_anew(key, gen, committed)
+local function begin_anew(key, gen, committed, version)
   redis.call('DEL', KEYS[key], KEYS[key + 1], KEYS[key + 2])
   local gone_gen, reach, last = string.match(redis.call('GET', KEYS[key + 3]) or '0:0:0', '^(%d+):(%d+):(%d+)$')
   if tonumber(gone_gen) > gen then return end
   if tonumber(gone_gen) < gen then reach = 0 end
-  redis.call('SET', KEYS[key + 3], string.format('%.0f:%.0f:%.0f', gen, math.max(committed, tonumber(reach)),
+  redis.call('SET', KEYS[key + 3], string.format('%.0f:%.0f:%.0f', gen, math.max(version, tonumber(reach)),
     math.max(committed, tonumber(last))), 'EX', 3600)
 end
 
 local at = 4 + count
 for key = 2, #KEYS, 4 do
   local gen, committed = ARGV[at + 1], tonumber(ARGV[at + 2])
-  local head = redis.call('HMGET', KEYS[key], 'gen', 'last', 'seq', 'tail', 'bytes')
+  local head = redis.call('HMGET', KEYS[key], 'gen', 'last', 'seq', 'tail', 'bytes', 'ver')
   local last = tonumber(head[2])
   if not head[1] or (head[1] == gen and (last < committed or (last == committed and head[3] ~= ARGV[at + 3]))) then
-    begin_anew(key, tonumber(gen), committed)
+    begin_anew(key, tonumber(gen), committed, tonumber(ARGV[at + 7]))
   elseif head[1] == gen then
-    if last == committed then
-      redis.call('HSET', KEYS[key], 'total', ARGV[at + 4], 'size', ARGV[at + 5], 'started', ARGV[at + 6])
+    -- Not when retention has taken something since: it has put its own figures there.
+    if last == committed and tonumber(ARGV[at + 7]) >= tonumber(head[6] or 0) then
+      redis.call('HSET', KEYS[key], 'total', ARGV[at + 4], 'size', ARGV[at + 5], 'started', ARGV[at + 6],
+        'ver', ARGV[at + 7])
     end
     if tonumber(head[4]) > keep_steps or tonumber(head[5]) > keep_bytes then
       trim(KEYS[key], KEYS[key + 1], KEYS[key + 2], tonumber(head[3]), committed)
     end
   end
-  at = at + 6
+  at = at + 7
 end
 return count

@@ -58,7 +58,7 @@ local function add_entry(e)
   redis.call('HSET', KEYS[3], whole(e.step), whole(e.seq) .. ':' .. #e.state .. ':' .. e.digest)
 end
 
--- Generation that an answer of Postgres must reach, the sequence it must reach in it, and the last one ever given.
+-- Generation that an answer of Postgres must reach, the version of the row in it, and the last sequence ever given.
 local function gone()
   local packed = redis.call('GET', KEYS[5])
   if not packed then return 0, 0, 0 end
@@ -73,7 +73,7 @@ local function install(head)
   redis.call('HSET', KEYS[1], 'run', run, 'gen', known.gen, 'last', whole(known.last), 'seq', whole(h.seq),
     'step', whole(h.step), 'digest', h.digest, 'guard', h.guard, 'status', h.status, 'total', h.total,
     'size', whole(h.size), 'started', whole(h.started), 'at', whole(h.at), 'ttl', h.ttl, 'expires', whole(h.expires),
-    'pinned', h.pinned, 'keep', h.keep, 'trim', whole(known.last), 'tail', h.state and 1 or 0,
+    'pinned', h.pinned, 'keep', h.keep, 'trim', whole(known.last), 'ver', whole(known.ver), 'tail', h.state and 1 or 0,
     'bytes', h.state and #h.state or 0)
   if h.state then
     add_entry({ seq = h.seq, step = h.step, at = h.saved, digest = h.digest, guard = h.guard, env = h.env,
@@ -90,7 +90,7 @@ local function confirmed_head()
   local basis = head and (whole(head.gen) .. ':' .. whole(head.last)) or '-'
   if not known or known.basis ~= basis then return nil, { 'ask', 'head', basis } end
   local gen, reach, last = gone()
-  if known.gen < gen or (known.gen == gen and known.last < reach) then return nil, { 'ask', 'head', basis } end
+  if known.gen < gen or (known.gen == gen and known.ver < reach) then return nil, { 'ask', 'head', basis } end
   if head and (known.gen < head.gen or (known.gen == head.gen and known.last <= head.last)) then
     redis.call('HSET', KEYS[1], 'run', run)
   else
