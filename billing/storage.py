@@ -24,7 +24,7 @@ from billing.locks import alone
 from billing.models import StorageSample, UsageRecord
 from billing.periods import day_of, days_in, month_after
 
-BATCH = 1_000
+BATCH = 200  # the event lock is held while the warnings of a batch are written
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from accounts.models import Account
 from accounts.services import change_account
 from billing import meter_reports, stripe_client, stripe_states
 from billing.locks import alone
-from billing.stripe_client import client
+from billing.stripe_client import Fate, client, fate_of
 
 PASS = timedelta(minutes=4)
 OURS = "snapstate_account_id"
@@ -52,8 +52,10 @@ def make_customers(*, until: datetime | None = None) -> int:
             make_customer(account)
         except stripe.StripeError as error:
             log.error("stripe_customer_failed", account_id=str(account.pk), error=str(error))
-            break
-        made += 1
+            if fate_of(error) is not Fate.REFUSED:
+                break  # an outage; an account that Stripe will not have is in nobody else's way
+        else:
+            made += 1
     return made
 
 

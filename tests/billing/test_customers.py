@@ -3,6 +3,7 @@
 from accounts.models import Account
 from accounts.services import update_account
 from billing.stripe_sync import make_customer, make_customers, sync_stripe
+from tests.billing.fake_stripe import refused
 from tests.events.steps import at_once
 
 
@@ -37,6 +38,14 @@ def test_a_pass_makes_a_customer_for_each_account_but_closed_ones(account, make_
     closed = update_account(make_account(), status="closed")
     make_customers()
     assert (len(customers_of(fake, account)), customers_of(fake, closed)) == (1, [])
+
+
+def test_an_account_that_stripe_will_not_have_is_in_nobodys_way(make_account, fake):
+    make_customers()
+    odd, usual = make_account(), make_account()
+    fake.fail = [refused("Invalid email address")]
+    assert make_customers() == 1
+    assert (customers_of(fake, odd), len(customers_of(fake, usual))) == ([], 1)
 
 
 def test_a_failing_stripe_ends_the_pass(account, fake):
