@@ -153,7 +153,7 @@ def _commit_segment(claim: Claim, packed: Packed) -> bool:
         row.save(update_fields=["archived_sequence", "version", "archive_at", "evict_at"])
         ArchiveProblem.objects.filter(workflow=row).delete()
         claim.intent.delete()
-        record_event("workflow.archived", row.account_id, {**_named(row), "reason": "ttl"})
+        record_event("workflow.archived", row.account_id, {**row.named, "reason": "ttl"})
     return True
 
 
@@ -174,16 +174,6 @@ def _create_segment(claim: Claim, packed: Packed) -> None:
         steps=archive.pack_index(index),
         created_at=timezone.now(),
     )
-
-
-def _named(row: Workflow) -> dict[str, object]:
-    return {
-        "digest": bytes(row.digest).hex(),
-        "generation": row.generation,
-        "workflow_id": row.workflow_id,
-        "sequence": row.saved_sequence,
-        "step": row.head_step or 0,
-    }
 
 
 def evict_due(done: Pass) -> bool:
@@ -222,7 +212,7 @@ def _let_go(row: Workflow, now: datetime) -> None:
     row.stored_bytes = segments.aggregate(held=Sum("stored_bytes"))["held"] or 0
     row.save(update_fields=["dropped_sequence", "version", "evict_at", "evicted_at", "stored_bytes"])
     if first_time:
-        record_event("workflow.expired", row.account_id, _named(row))
+        record_event("workflow.expired", row.account_id, row.named)
 
 
 def drop_stale_intents(now: datetime) -> int:

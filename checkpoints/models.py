@@ -6,6 +6,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
+from checkpoints.content import etag
+from checkpoints.ids import checkpoint_id
 from snapstate_project.common.exact_text import ExactTextField
 
 
@@ -80,6 +82,20 @@ class Workflow(models.Model):
     def leaves_at(self) -> datetime | None:
         """When it goes to the archive; None while it is there or pinned."""
         return None if self.pinned or self.is_cold else self.evict_at or self.expires_at
+
+    @property
+    def named(self) -> dict[str, object]:
+        """What an event of the whole workflow says of it and of its head."""
+        step, digest = self.head_step or 0, bytes(self.head_digest or b"").hex()
+        return {
+            "digest": bytes(self.digest).hex(),
+            "generation": self.generation,
+            "workflow_id": self.workflow_id,
+            "checkpoint_id": checkpoint_id(self.workflow_id, step),
+            "step": step,
+            "etag": f'"{etag(self.generation, self.head_sequence or 0, digest)}"',
+            "sequence": self.saved_sequence,
+        }
 
 
 class Checkpoint(models.Model):

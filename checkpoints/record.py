@@ -177,11 +177,26 @@ def _resumed(projection: Projection, entry: QueueEntry) -> EventRow:
     body = catalogue.WorkflowResumed(
         digest=entry.fields[b"d"].decode(),
         generation=generation,
-        workflow_id="" if erased else entry.fields[b"w"].decode(),
-        agent_id=None if erased else entry.fields[b"n"].decode() or None,
         source=entry.fields.get(b"o", b"hot").decode(),
+        **({} if erased else _resumed_by(entry)),
     )
     return _row(entry, "workflow.resumed", body, erased=erased)
+
+
+def _resumed_by(entry: QueueEntry) -> dict[str, Any]:
+    """Who resumed what; an entry of an older release does not name the step."""
+    workflow_id, agent_id = entry.fields[b"w"].decode(), entry.fields[b"n"].decode() or None
+    if b"s" not in entry.fields:
+        return {"workflow_id": workflow_id, "agent_id": agent_id}
+    step = int(entry.fields[b"s"])
+    return {
+        "workflow_id": workflow_id,
+        "agent_id": agent_id,
+        "checkpoint_id": checkpoint_id(workflow_id, step),
+        "step": step,
+        "etag": f'"{entry.fields[b"e"].decode()}"',
+        "sequence": int(entry.fields[b"v"]),
+    }
 
 
 def _replayed(projection: Projection, entry: QueueEntry) -> EventRow:

@@ -79,7 +79,7 @@ async def resume_workflow(account_id: UUID, workflow_id: str, agent_id: str | No
     found = await reads.page(key, Range(first=resumed.head.step, last=resumed.head.step, limit=1))
     if found is None or not found.steps or found.steps[0].sequence != resumed.head.sequence:
         raise ServiceUnavailable("The head of this workflow cannot be read at the moment; try again.")
-    await store.note_resume(key, resumed.head.generation, agent_id, "archive")
+    await store.note_resume(key, resumed.head, agent_id, "archive")
     reads.tier_hits.count("resume", "archive")
     return resumed.head, found.steps[0], "archive"
 

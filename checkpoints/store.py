@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from checkpoints.content import Step
+from checkpoints.content import Step, etag
 from checkpoints.envelope import NewCheckpoint
 from checkpoints.ids import WorkflowKey
 from checkpoints.verdicts import Ask, Busy, Compare, Head, Range, Refused, Replayed, Resumed, Saved, Tail
@@ -77,9 +77,11 @@ async def note_replay(key: WorkflowKey, generation: int, count: int) -> None:
     await _note(key, generation, ["t", "replay", "n", count])
 
 
-async def note_resume(key: WorkflowKey, generation: int, agent_id: str | None, source: str) -> None:
-    """Write down a resume whose state came from a colder tier."""
-    await _note(key, generation, ["t", "resume", "n", agent_id or "", "o", source])
+async def note_resume(key: WorkflowKey, head: Head, agent_id: str | None, source: str) -> None:
+    """Write down a resume whose state came from a colder tier, as resume.lua does one of Redis."""
+    tag = etag(head.generation, head.sequence, head.digest)
+    fields: list[Argument] = ["t", "resume", "n", agent_id or "", "o", source]
+    await _note(key, head.generation, [*fields, "s", head.step, "v", head.sequence, "e", tag])
 
 
 async def _note(key: WorkflowKey, generation: int, fields: list[Argument]) -> None:

@@ -34,6 +34,10 @@ class WorkflowResumed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     workflow_id: str = ""
     agent_id: str | None = None
     source: str = "hot"
+    checkpoint_id: str = ""
+    step: int = 0
+    etag: str = ""
+    sequence: int = 0
 
 
 class WorkflowReplayed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -66,13 +70,15 @@ class WorkflowFailed(WorkflowCompleted, frozen=True, kw_only=True, omit_defaults
 
 
 class WorkflowExpired(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The TTL ended and the workflow left the hot tier; `step` is its head's."""
+    """The TTL ended and the workflow left the hot tier; `step`, `checkpoint_id` and `etag` are its head's."""
 
     digest: str
     generation: int
     sequence: int
     step: int
     workflow_id: str = ""
+    checkpoint_id: str = ""
+    etag: str = ""
 
 
 class WorkflowArchived(WorkflowExpired, frozen=True, kw_only=True, omit_defaults=True):
