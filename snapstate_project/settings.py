@@ -215,8 +215,8 @@ CELERY_BROKER_URL = env("CELERY_BROKER_URL", "redis://127.0.0.1:6379/1")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_TASK_QUEUES = [Queue("celery"), Queue("webhooks")]  # a worker that names none takes both
-CELERY_TASK_ROUTES = {"webhooks.*": {"queue": "webhooks"}}
+CELERY_TASK_QUEUES = [Queue(name, routing_key=name) for name in ("celery", "webhooks")]
+CELERY_TASK_ROUTES = {"webhooks.*": {"queue": "webhooks", "routing_key": "webhooks"}}
 CELERY_BEAT_SCHEDULE = {
     "archive-expiring": {"task": "checkpoints.archive_expiring", "schedule": 60.0},
     "prune": {"task": "checkpoints.prune", "schedule": 600.0},

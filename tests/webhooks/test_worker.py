@@ -58,6 +58,17 @@ def test_a_worker_of_all_queues_delivers_when_it_is_told(worker, account, hook, 
     assert wait_until(lambda: bool(to.got), seconds=40)
 
 
+def test_tasks_go_to_one_queue_only(redis):
+    with app.connection_for_write() as connection:
+        for each in app.amqp.queues.values():
+            each(connection).declare()
+            each(connection).purge()
+        for task in ("webhooks.prune_deliveries", "events.prune_events", "checkpoints.prune"):
+            app.send_task(task)
+        lengths = {name: each(connection).purge() for name, each in app.amqp.queues.items()}
+    assert lengths == {"celery": 2, "webhooks": 1}
+
+
 def test_told_to_stop_it_finishes_what_is_under_way(worker, account, hook, receiver):
     to = receiver(Answering(200, after=3.0))
     registered = hook(to.url)
