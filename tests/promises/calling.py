@@ -95,17 +95,6 @@ class Caller:
         names = {name.lower(): value for name, value in response.getheaders()}
         return Answer(response.status, names, content, time.monotonic() - began)
 
-    def begin(self, method: str, path: str, body: bytes, *, sent: int) -> None:
-        """Send a request but for the rest of its body."""
-        self.connection.putrequest(method, path)
-        for name, value in {**self.headers, "Content-Length": str(len(body))}.items():
-            self.connection.putheader(name, value)
-        self.connection.endheaders(body[:sent])
-
-    def finish(self, rest: bytes) -> Answer:
-        self.connection.send(rest)
-        return self.answer(time.monotonic())
-
     def save(self, workflow: str, step: int, state: bytes, **headers: str) -> Answer:
         body = b'{"workflow_id": "%b", "step": %d, "state": %b}' % (workflow.encode(), step, state)
         return self.call("POST", "/checkpoints", body, **headers)

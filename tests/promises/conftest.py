@@ -21,7 +21,7 @@ def running_stack() -> Iterator[Stack]:
 @pytest.fixture
 def stack(running_stack: Stack) -> Iterator[Stack]:
     yield running_stack
-    running_stack.mend()
+    assert not running_stack.mend(), f"died by itself: {running_stack.last_words()}"
 
 
 @pytest.fixture

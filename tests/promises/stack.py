@@ -140,15 +140,34 @@ class Stack:
         finally:
             second.sweep()
 
-    def mend(self) -> None:
-        """Whatever a test left dead or frozen runs again."""
-        for name in ("store", "broker", "postgres", *self.processes):
-            part = getattr(self, name)
+    def mend(self) -> list[str]:
+        """Whatever a test left dead or frozen runs again; what was dead."""
+        parts = {name: getattr(self, name) for name in ("store", "broker", "postgres", *self.processes)}
+        dead = [name for name, part in parts.items() if not part.running]
+        for name, part in parts.items():
             part.send(signal.SIGCONT)
-            if not part.running:
+            if name in dead:
                 part.start()
         self.wait_for_postgres()
         self.wait_for_web()
+        return dead
+
+    def worker_answers(self) -> bool:
+        ping = [sys.executable, "-m", "celery", "-A", "snapstate_project", "inspect", "ping", "--timeout=5"]
+        return subprocess.run(ping, env=self.env, capture_output=True, check=False).returncode == 0
+
+    @contextmanager
+    def postgres_frozen(self) -> Iterator[None]:
+        """With all its sessions."""
+        listed = Path(f"/proc/{self.postgres.pid}/task/{self.postgres.pid}/children").read_text().split()
+        family = [self.postgres.pid, *map(int, listed)]
+        for pid in family:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in family:
+                os.kill(pid, signal.SIGCONT)
 
     def pids(self) -> dict[str, int]:
         """Of our own processes that run."""

@@ -10,7 +10,7 @@ import pytest
 
 from tests.promises.books import reconcile
 from tests.promises.clients import load
-from tests.promises.stack import Stack
+from tests.promises.stack import Stack, within
 
 ROUNDS = 2
 DOWN_SECONDS = 0.3
@@ -26,6 +26,7 @@ def test_what_was_acknowledged_survives_the_kill_of(part, stack, tenant, note):
             stack.start_again(part)
         time.sleep(0.5)
     note(f"{ROUNDS} kills, {reconcile(clients)}")
+    assert part not in ("worker", "broker") or within(30, stack.worker_answers)
 
 
 def one_of_the_web_workers(stack: Stack) -> int:

@@ -32,22 +32,37 @@ def test_saves_go_on_while_all_background_processes_are_away(stack, tenant, note
 
 
 def test_warm_saves_go_on_while_postgres_is_away(stack, tenant, note):
-    other, ours = stack.another_key(tenant.account_id), stack.pids()
+    keys, ours = (stack.another_key(tenant.account_id), "snp_" + "0" * 32), stack.pids()
     with load(stack, tenant) as clients:
         time.sleep(1.5)
         stack.kill("postgres")
         gone_at = time.monotonic()
-        with Caller(stack.url, other, patience_seconds=0) as uncached:
-            answer = uncached.resume("wf")
+        answers = [resume_once(stack, key) for key in keys]
         time.sleep(POSTGRES_IS_AWAY_SECONDS)
         back_at = time.monotonic()
         stack.postgres.start()
         time.sleep(1)
-    assert (answer.status, answer.says_when, clients.refused("save")) == (503, True, 0)
+    assert [(answer.status, answer.says_when) for answer in answers] == [(503, True)] * 2
+    assert not clients.refused("save")
     silence = clients.longest_silence(gone_at, back_at)
     assert silence < 1 + SLACK_SECONDS
     note(f"{reconcile(clients)}; longest silence of saves {silence:.2f} s")
     assert stack.pids() == ours
+
+
+def resume_once(stack: Stack, key: str) -> Answer:
+    with Caller(stack.url, key, patience_seconds=0) as caller:
+        return caller.resume("wf")
+
+
+def test_warm_saves_go_on_while_postgres_is_frozen(stack, impatient):
+    impatient.save_steps("wf", 1, 5)
+    with stack.postgres_frozen():
+        answers = [impatient.save("wf", step, state_of("wf", step)) for step in range(6, 106)]
+    assert {answer.status for answer in answers} == {201}
+    assert max(answer.seconds for answer in answers) < SLACK_SECONDS
+    stack.catch_up()
+    assert [step.step for step in impatient.history("wf")] == list(range(1, 106))
 
 
 def full(stack: Stack) -> None:

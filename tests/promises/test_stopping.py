@@ -43,17 +43,6 @@ def save_one(stack: Stack, tenant: Tenant, number: int) -> Answer:
         return caller.save(f"wf{number}", 2, state_of("wf", 2))
 
 
-def test_a_request_half_sent_is_still_answered(stack, caller):
-    body = b'{"workflow_id": "half", "step": 1, "state": {}}'
-    caller.begin("POST", "/checkpoints", body, sent=20)
-    time.sleep(0.3)
-    stack.web.send(signal.SIGTERM)
-    time.sleep(0.5)
-    assert caller.finish(body[20:]).status == 201
-    assert within(EXIT_WITHIN_SECONDS, lambda: not stack.web.running)
-    stack.start_again("web")
-
-
 def test_intake_finishes_its_batch_and_goes(stack, caller, folder):
     stack.intake.stop()
     caller.save_steps("wf", 1, 1)
