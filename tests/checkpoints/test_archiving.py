@@ -10,7 +10,7 @@ import redis as redis_py
 from django.core.files.storage import storages
 
 from accounts.models import Account
-from checkpoints import archiving
+from checkpoints import archive, archiving, store
 from checkpoints.models import ArchiveIntent, ArchiveProblem, ArchiveSegment, Checkpoint, Workflow
 from snapstate_project.events.models import Event
 from tests.checkpoints.steps import existing, replay, resume, save, save_raw, steps_of
@@ -150,7 +150,7 @@ def dying(_before: bool, step: Callable[..., object]) -> Callable[..., object]:
 
 def die_at(monkeypatch: pytest.MonkeyPatch, point: str, *, before: bool) -> None:
     owner, _, name = point.rpartition(".")
-    target = {"archiving": archiving, "archiving.archive": archiving.archive, "archiving.store": archiving.store}[owner]
+    target = {"archiving": archiving, "archiving.archive": archive, "archiving.store": store}[owner]
     with monkeypatch.context() as patch:
         patch.setattr(target, name, dying(before, getattr(target, name)))
         with pytest.raises(Killed):

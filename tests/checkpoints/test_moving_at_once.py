@@ -41,6 +41,11 @@ def archive_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "read", down)
 
 
+def run_and_close(act: Callable[[], object]) -> None:
+    act()
+    connection.close()
+
+
 def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """`act` happens between what the next asker learns and what it does with it."""
     real = asking.learn
@@ -48,7 +53,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> Non
     def learn(*arguments: object) -> object:
         found = real(*arguments)  # type: ignore[arg-type]
         monkeypatch.setattr(asking, "learn", real)
-        worker = threading.Thread(target=lambda: (act(), connection.close()))
+        worker = threading.Thread(target=run_and_close, args=(act,))
         worker.start()
         worker.join()
         return found
