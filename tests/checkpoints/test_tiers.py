@@ -75,7 +75,8 @@ def test_replay_filters_first_and_pages_after(api: httpx.Client, intake: Intake)
             intake()
     page = replay(api, "wf", from_step=21, limit=10)
     assert (steps_of(page), page.json()["has_more"]) == (list(range(21, 31)), True)
-    seen, cursor = [], {}
+    seen: list[int] = []
+    cursor: dict[str, str] = {}
     while True:
         page = replay(api, "wf", label="even", limit=7, to_step=56, **cursor)
         seen += steps_of(page)
@@ -128,7 +129,7 @@ def test_an_older_redis_does_not_hide_what_postgres_has(
 ) -> None:
     for step in range(1, 4):
         save(api, "wf", step)
-    copies = {key: redis.dump(key) for key in redis.scan_iter("*")}
+    copies = {key: redis.dump(key) or b"" for key in redis.scan_iter("*")}
     newest = save(api, "wf", 4)
     intake()
     put_back(redis, copies)
