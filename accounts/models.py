@@ -66,7 +66,9 @@ class Account(Kept):
         help_text="How long archived checkpoints are kept; empty: for ever.",
     )
     stripe_customer_id = models.CharField(max_length=255, null=True, blank=True, unique=True)
-    held_for_payment = models.BooleanField(default=False, help_text="Suspended by Stripe's word, not by an operator's.")
+    held_for_payment = models.BooleanField(
+        default=False, db_default=False, help_text="Suspended by Stripe's word, not by an operator's."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -10,6 +10,8 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="account",
             name="held_for_payment",
-            field=models.BooleanField(default=False, help_text="Suspended by Stripe's word, not by an operator's."),
+            field=models.BooleanField(
+                db_default=False, default=False, help_text="Suspended by Stripe's word, not by an operator's."
+            ),
         ),
     ]
