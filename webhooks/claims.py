@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db import connection, transaction
+from django.db import connection
 
+from webhooks.messages import event_id_of
 from webhooks.models import Delivery, Endpoint
 from webhooks.turns import Due
 
@@ -37,7 +38,7 @@ CLAIM = """
         ) due
     ) chosen
     WHERE webhooks_delivery.id = chosen.id
-    RETURNING webhooks_delivery.id
+    RETURNING webhooks_delivery.id, endpoint_id, event_uid, body, tries
 """
 
 
@@ -47,6 +48,7 @@ class Parcel(NamedTuple):
     due: Due
     id: int
     lease: datetime
+    tries: int
     url: str
     message_id: str
     body: bytes
@@ -73,19 +75,22 @@ def claim(granted: Mapping[Due, int], now: datetime) -> list[Parcel]:
         return []
     dues = {due.endpoint_id: due for due in granted}
     lease = now + LEASE
-    with transaction.atomic(), connection.cursor() as cursor:
+    with connection.cursor() as cursor:  # one statement, committed with its end
         cursor.execute(CLAIM, [lease, list(dues), list(granted.values()), now])
-        ids = [row[0] for row in cursor.fetchall()]
-        found = list(Delivery.objects.filter(id__in=ids).select_related("endpoint").order_by("id"))
+        rows = cursor.fetchall()
+    endpoints = Endpoint.objects.only("url", "secret", "former_secrets").in_bulk({row[1] for row in rows})
+    secrets = {pk: endpoint.signing_secrets(now) for pk, endpoint in endpoints.items()}
     return [
         Parcel(
-            due=dues[delivery.endpoint_id],
-            id=delivery.pk,
+            due=dues[endpoint_id],
+            id=delivery_id,
             lease=lease,
-            url=delivery.endpoint.url,
-            message_id=delivery.event_id,
-            body=delivery.body.encode(),
-            secrets=delivery.endpoint.signing_secrets(now),
+            tries=tries,
+            url=endpoints[endpoint_id].url,
+            message_id=event_id_of(bytes(uid)),
+            body=body.encode(),
+            secrets=secrets[endpoint_id],
         )
-        for delivery in found
+        for delivery_id, endpoint_id, uid, body, tries in rows
+        if endpoint_id in endpoints
     ]

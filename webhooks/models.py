@@ -191,6 +191,3 @@ class Delivery(models.Model):
     def delivery_id(self) -> str:
         """An endpoint hears of an event once: the event names the delivery within its endpoint."""
         return f"dlv_{bytes(self.event_uid).hex()}"
-
-    def note(self, attempt: dict[str, Any]) -> None:
-        self.attempts = [*self.attempts, attempt][-ATTEMPTS_KEPT:]

@@ -1,15 +1,17 @@
 """What comes of an attempt: delivered, tried again later, or given up; and what it says of the endpoint."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import msgspec
 import structlog
-from django.db import transaction
+from django.db import connection, transaction
 
 from snapstate_project.common.times import iso
 from webhooks.claims import Parcel
-from webhooks.models import Delivery, Endpoint
+from webhooks.models import ATTEMPTS_KEPT, Delivery, Endpoint
 from webhooks.retries import has_failed_too_long, next_attempt_at
 from webhooks.sender import Answer
 
@@ -18,6 +20,20 @@ GONE = 410
 ITS_RECEIVER_IS_GONE = "its receiver answered 410"
 FAILED_FOR_DAYS = "it failed for five days"
 
+# The schedule moves only while the claim holds: it does not when an owner had the delivery sent again meanwhile.
+HOLD = "SELECT FROM webhooks_delivery WHERE id = ANY (%s) ORDER BY id FOR NO KEY UPDATE"
+NOTE = """
+    UPDATE webhooks_delivery delivery SET
+        attempts = CASE WHEN jsonb_array_length(attempts) >= %s THEN attempts - 0 ELSE attempts END || attempt::jsonb,
+        tries = CASE WHEN next_attempt_at = lease THEN now_tries ELSE tries END,
+        status = CASE WHEN next_attempt_at = lease THEN now_status ELSE status END,
+        next_attempt_at = CASE WHEN next_attempt_at = lease THEN following ELSE next_attempt_at END
+    FROM unnest(%s::bigint[], %s::timestamptz[], %s::text[], %s::int[], %s::text[], %s::timestamptz[])
+        AS outcome (id, lease, attempt, now_tries, now_status, following)
+    WHERE delivery.id = outcome.id
+"""
+
+encode = msgspec.json.Encoder().encode
 log = structlog.get_logger(__name__)
 
 
@@ -30,33 +46,27 @@ class Outcome(NamedTuple):
 @transaction.atomic
 def record(outcomes: Sequence[Outcome], now: datetime) -> None:
     """Deliveries by id, then endpoints by id. What was erased meanwhile stays erased."""
-    by_id = {outcome.parcel.id: outcome for outcome in outcomes}
-    rows = Delivery.objects.select_for_update(no_key=True).filter(id__in=by_id).defer("body").order_by("id")
-    tries: dict[int, int] = {}
-    for delivery in rows:
-        outcome = by_id[delivery.pk]
-        note_attempt(delivery, outcome, now)
-        tries[delivery.endpoint_id] = max(delivery.tries, tries.get(delivery.endpoint_id, 0))
-    latest = {outcome.parcel.due.endpoint_id: outcome for outcome in outcomes}
-    for endpoint_id in sorted(latest):
-        answers = [each.answer for each in outcomes if each.parcel.due.endpoint_id == endpoint_id]
-        note_health(endpoint_id, answers, tries.get(endpoint_id, 0), now)
+    columns = zip(*(row_of(outcome, now) for outcome in outcomes), strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD, [[outcome.parcel.id for outcome in outcomes]])
+        cursor.execute(NOTE, [ATTEMPTS_KEPT, *map(list, columns)])
+    of_endpoint: defaultdict[int, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        of_endpoint[outcome.parcel.due.endpoint_id].append(outcome)
+    for endpoint in Endpoint.objects.filter(pk__in=of_endpoint, status=Endpoint.Status.ACTIVE).order_by("id"):
+        if is_news(endpoint, of_endpoint[endpoint.pk], now):
+            note_health(endpoint.pk, of_endpoint[endpoint.pk], now)
 
 
-def note_attempt(delivery: Delivery, outcome: Outcome, now: datetime) -> None:
-    """The schedule moves only while the claim holds: it does not when an owner sent the delivery again meanwhile."""
-    answer = outcome.answer
-    delivery.note(shown(outcome))
-    if delivery.next_attempt_at == outcome.parcel.lease:
-        delivery.tries += 1
-        if answer.is_success:
-            delivery.status, delivery.next_attempt_at = Delivery.Status.DELIVERED, None
-        else:
-            is_over = answer.status_code == GONE
-            following = None if is_over else next_attempt_at(delivery.tries, now, answer.retry_after)
-            delivery.next_attempt_at = following
-            delivery.status = Delivery.Status.PENDING if following else Delivery.Status.FAILED
-    delivery.save(update_fields=["attempts", "tries", "status", "next_attempt_at"])
+def row_of(outcome: Outcome, now: datetime) -> tuple[int, datetime, str, int, str, datetime | None]:
+    """Id, lease, the attempt as JSON, tries, status, next attempt."""
+    parcel, answer, tries = outcome.parcel, outcome.answer, outcome.parcel.tries + 1
+    attempt = encode(shown(outcome)).decode()
+    if answer.is_success:
+        return parcel.id, parcel.lease, attempt, tries, Delivery.Status.DELIVERED, None
+    following = None if answer.status_code == GONE else next_attempt_at(tries, now, answer.retry_after)
+    status = Delivery.Status.PENDING if following else Delivery.Status.FAILED
+    return parcel.id, parcel.lease, attempt, tries, status, following
 
 
 def shown(outcome: Outcome) -> dict[str, Any]:
@@ -70,12 +80,14 @@ def shown(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def note_health(endpoint_id: int, answers: Sequence[Answer], tries: int, now: datetime) -> None:
-    """`answers` of one endpoint, in the order they came. One success ends a failing time."""
-    endpoint = Endpoint.objects.select_for_update(no_key=True).filter(pk=endpoint_id).first()
-    if endpoint is None or endpoint.status != Endpoint.Status.ACTIVE:
-        return
+def is_news(endpoint: Endpoint, outcomes: Sequence[Outcome], now: datetime) -> bool:
+    """Sets what the outcomes, in the order they came, say of an active endpoint; whether that is something new.
+
+    One success ends a failing time.
+    """
     before = (endpoint.slow, endpoint.failing_since)
+    answers = [outcome.answer for outcome in outcomes]
+    tries = max(outcome.parcel.tries + 1 for outcome in outcomes)
     endpoint.slow = answers[-1].seconds >= SLOW_SECONDS
     has_succeeded = any(answer.is_success for answer in answers)
     endpoint.failing_since = None if has_succeeded else endpoint.failing_since or now
@@ -83,12 +95,21 @@ def note_health(endpoint_id: int, answers: Sequence[Answer], tries: int, now: da
         disable(endpoint, ITS_RECEIVER_IS_GONE, now)
     elif has_failed_too_long(endpoint.failing_since, tries, now):
         disable(endpoint, FAILED_FOR_DAYS, now)
-    elif before == (endpoint.slow, endpoint.failing_since):
+    return endpoint.status != Endpoint.Status.ACTIVE or before != (endpoint.slow, endpoint.failing_since)
+
+
+def note_health(endpoint_id: int, outcomes: Sequence[Outcome], now: datetime) -> None:
+    """Judged again under its lock, for others may have changed it."""
+    held = Endpoint.objects.select_for_update(no_key=True).filter(pk=endpoint_id, status=Endpoint.Status.ACTIVE)
+    endpoint = held.first()
+    if endpoint is None or not is_news(endpoint, outcomes, now):
         return
     endpoint.save(update_fields=["slow", "failing_since", "status", "disabled_at", "disabled_reason", "updated_at"])
+    if endpoint.status == Endpoint.Status.DISABLED:
+        name, account, reason = endpoint.webhook_id, str(endpoint.account_id), endpoint.disabled_reason
+        log.error("webhook_disabled", webhook_id=name, account_id=account, reason=reason)
 
 
 def disable(endpoint: Endpoint, reason: str, now: datetime) -> None:
     """Operators hear of it by an error in the log, and see it in the admin."""
     endpoint.status, endpoint.disabled_at, endpoint.disabled_reason = Endpoint.Status.DISABLED, now, reason
-    log.error("webhook_disabled", webhook_id=endpoint.webhook_id, account_id=str(endpoint.account_id), reason=reason)

@@ -1,5 +1,6 @@
 """Periodic work of this room, and the loop of the worker that has the queue "webhooks" to itself."""
 
+import os
 import threading
 from typing import Any
 
@@ -9,6 +10,7 @@ from celery.signals import worker_init
 from webhooks import delivering, services
 
 QUEUE = "webhooks"
+NICENESS = 5  # a delivery can wait for a save, where both share a machine
 
 
 @shared_task(name="webhooks.deliver_due")
@@ -34,6 +36,7 @@ class Delivering(bootsteps.StartStopStep):
         self.thread.daemon = True
 
     def start(self, worker: Any) -> None:  # noqa: ARG002 (celery names it)
+        os.nice(NICENESS)  # of this thread, and so of those that it starts
         self.thread.start()
 
     def stop(self, worker: Any) -> None:  # noqa: ARG002

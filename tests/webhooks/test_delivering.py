@@ -11,6 +11,7 @@ from django.utils import timezone
 from tests.webhooks.receiver import Answering
 from tests.webhooks.steps import deliver, deliveries, delivery, endpoint, happened, queue, saved, seconds_from_now
 from webhooks import delivering, sender
+from webhooks.models import ATTEMPTS_KEPT
 from webhooks.retries import SCHEDULE
 from webhooks.services import BY_OWNER
 
@@ -79,6 +80,18 @@ def test_retry_after_is_honoured_within_bounds(account, hook, receiver, asked, l
     queue()
     deliver()
     assert least <= seconds_from_now(delivery(registered).next_attempt_at) <= most
+
+
+def test_of_many_attempts_the_newest_are_kept(account, hook, receiver):
+    registered = hook(receiver(418).url)
+    happened(account, saved())
+    queue()
+    row = delivery(registered)
+    row.attempts = [{"at": str(number)} for number in range(ATTEMPTS_KEPT)]
+    row.save()
+    deliver()
+    assert [attempt.get("status_code") for attempt in delivery(registered).attempts][-2:] == [None, 418]
+    assert (len(delivery(registered).attempts), delivery(registered).attempts[0]["at"]) == (ATTEMPTS_KEPT, "1")
 
 
 def test_410_disables_the_webhook(api, account, hook, receiver):
