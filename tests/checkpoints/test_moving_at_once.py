@@ -235,8 +235,7 @@ def test_an_erase_promised_in_an_outage_waits_for_no_others(
 ) -> None:
     save_steps(api, intake, 1, 1)
     done = dict.fromkeys(("hot_erased_at", "rows_erased_at", "objects_erased_at"), timezone.now())
-    others = [Erasure(account_id=account.pk, digest=b"x" * 16, generation=2, **done) for _ in range(1_000)]
-    Erasure.objects.bulk_create(others)
+    Erasure.objects.bulk_create(Erasure(account_id=account.pk, digest=b"x", generation=2, **done) for _ in range(1_000))
     erasing._promise(workflow_key(account.pk, "wf"), None)
     erasing.finish_erasures()
     assert resume(api, "wf").status_code == 404

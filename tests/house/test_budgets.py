@@ -8,7 +8,7 @@ from tests.house.sources import named, python, short
 
 MODULE = 250
 FUNCTION = 25
-TEST = 15
+TEST = 20  # aim for 15; what a race or a crash needs to be told may take a few more
 
 
 def trees(paths):
@@ -36,7 +36,7 @@ def test_no_function_is_longer_than_one_screen():
     assert [f"{short(path)}:{f.lineno} {f.name} ({length(f)})" for path, f in found if length(f) > FUNCTION] == []
 
 
-def test_no_test_is_longer_than_fifteen_lines():
+def test_no_test_is_longer_than_twenty_lines():
     tests = [path for path in python() if path.name.startswith("test_")]
     found = [(path, function) for path, tree in trees(tests) for function in functions(tree)]
     long = [f"{short(path)}:{f.lineno} {f.name} ({length(f)})" for path, f in found if length(f) > TEST]
