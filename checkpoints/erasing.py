@@ -2,7 +2,9 @@
 
 from contextlib import suppress
 from datetime import timedelta
+from uuid import UUID
 
+import structlog
 from django.db import connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
@@ -15,6 +17,8 @@ from checkpoints.models import ArchiveIntent, ArchiveSegment, Erasure, Workflow
 from snapstate_project.common import stopping
 from snapstate_project.common.errors import RedisDown
 from snapstate_project.events.relay import record_event
+
+log = structlog.get_logger(__name__)
 
 
 def erase(key: WorkflowKey, hot_generation: int | None) -> Erasure:
@@ -48,8 +52,22 @@ def erase_row(workflow: Workflow, generation: int) -> Erasure:
         account_id=workflow.account_id, digest=bytes(workflow.digest), generation=generation
     )
     body = {"digest": bytes(workflow.digest).hex(), "generation": generation}
+    # An older Postgres, restored, does not know of it; the log does (see erase_again).
+    transaction.on_commit(lambda: log.info("workflow_erased", account=str(workflow.account_id), **body))
     record_event("workflow.erased", workflow.account_id, body)
     return erasure
+
+
+def erase_again(account_id: UUID, digest: bytes, generation: int) -> bool:
+    """What was erased up to a generation and is there again, because Postgres was restored; whether it was."""
+    with transaction.atomic():
+        older = Workflow.objects.filter(account_id=account_id, digest=digest, generation__lt=generation)
+        workflow = older.select_for_update(no_key=True).first()
+        if workflow is None:
+            return False
+        erasure = erase_row(workflow, generation)
+    finish_erasure(erasure)
+    return True
 
 
 def _blank(generation: int) -> dict[str, object]:

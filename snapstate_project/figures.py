@@ -18,6 +18,7 @@ from snapstate_project import ticks
 from snapstate_project.events import queue, relay
 from snapstate_project.events.models import SubscriberCursor
 from snapstate_project.events.services import lag_of
+from webhooks.models import Delivery
 
 COUNTED_AT_MOST = 10_000
 LONGEST_LOOK = "2s"
@@ -58,7 +59,7 @@ def of_postgres() -> Iterable[Metric]:
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", [LONGEST_LOOK])
         cursor.execute("SELECT pg_database_size(current_database())")
         size = gauge("postgres_database_bytes", "Size of the database.", cursor.fetchone()[0])
-        return [size, *of_subscribers(), *of_archive(), *of_erasures()]
+        return [size, *of_subscribers(), *of_archive(), *of_erasures(), *of_webhooks()]
 
 
 def of_subscribers() -> Iterable[Metric]:
@@ -89,6 +90,11 @@ def of_erasures() -> Iterable[Metric]:
     """Unfinished ones among those that are looked at once more, which they are within the hour."""
     unfinished = Erasure.objects.filter(swept_at__isnull=True, objects_erased_at__isnull=True).order_by("created_at")
     return backlog("erasures_open", "Erasures not finished", unfinished, "created_at")
+
+
+def of_webhooks() -> Iterable[Metric]:
+    due = Delivery.objects.filter(next_attempt_at__lte=timezone.now()).order_by("next_attempt_at")
+    return backlog("webhooks_due", "Deliveries due and not under way", due, "next_attempt_at")
 
 
 def backlog(name: str, told: str, rows: "models.QuerySet[Any]", since: str) -> Iterable[Metric]:

@@ -1,10 +1,13 @@
 """The archive in a real S3, over http and https: written, read back byte for byte, listed, deleted; and refused."""
 
 import os
+from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
+from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from checkpoints import archive
@@ -53,7 +56,8 @@ def test_no_object_says_a_content_encoding(s3, api, intake, account, compression
     with override_settings(ARCHIVE_COMPRESSION=compression):
         expire_all()
     key = ArchiveSegment.objects.get(workflow__account=account).key
-    head = storages["archive"].bucket.Object(key).get()
+    storage: Any = storages["archive"]
+    head = storage.bucket.Object(key).get()
     assert (head.get("ContentEncoding"), head["ContentType"]) == (None, "application/octet-stream")
     assert resume(api, "wf").json()["source"] == "archive"
 
@@ -105,3 +109,21 @@ def test_an_upload_that_arrives_changed_is_not_believed(s3):
     packed = archive.pack_segment([], "zstd")
     with pytest.raises(ArchiveDown):
         archive.write("archives/a/b/1-2-2.jsonl.zst", Packed(packed.body, b"another digest", []))
+
+
+def verified():
+    told = StringIO()
+    try:
+        call_command("verify_archive", newest=1, stdout=told, stderr=told)
+    except CommandError as error:
+        told.write(str(error))
+    return told.getvalue()
+
+
+def test_what_is_missing_or_changed_is_found_by_the_command_for_it(s3, archived, account):
+    assert verified() == "1 segments, all as they were written.\n"
+    key = ArchiveSegment.objects.get(workflow__account=account).key
+    storages["archive"].save(key, ContentFile(b"something else"))
+    assert f"{key}: is not what was written" in verified()
+    archive.delete([key])
+    assert f"{key}: is missing" in verified()

@@ -49,7 +49,7 @@ def test_a_release_waits_for_the_one_before_it(empty):
         other.execute("SELECT pg_advisory_lock(%s)", [RELEASE_LOCK])
         release = migrating(empty)
         assert release.stdout.readline().startswith("Another release is migrating")
-        assert other.execute("SELECT to_regclass('django_migrations')").fetchone()[0] is None
+        assert other.execute("SELECT to_regclass('django_migrations')").fetchone() == (None,)
     assert (release.communicate(timeout=60), release.returncode)[1] == 0
     assert applied(empty)
 

@@ -63,12 +63,11 @@ def group_of(pid):
 
 
 @pytest.fixture
-def gate():
-    """The run's Postgres, which can be frozen."""
+def gated():
+    """The run's Postgres, which can be frozen, and its URL."""
     with gate_to(urlsplit(os.environ["DATABASE_URL"]).port or 5432) as gate:
         url = urlsplit(os.environ["DATABASE_URL"])
-        gate.url = url._replace(netloc=url.netloc.replace(f":{url.port}", f":{gate.port}")).geturl()
-        yield gate
+        yield gate, url._replace(netloc=url.netloc.replace(f":{url.port}", f":{gate.port}")).geturl()
 
 
 def test_an_idle_worker_goes_at_once():
@@ -101,8 +100,9 @@ def test_beat_goes_at_once(tmp_path, broker):
         assert beat.leave() < 5
 
 
-def test_intake_goes_in_time_while_postgres_hangs(gate, api, intake, account):
-    with Running("intake", [sys.executable, "manage.py", "intake"], DATABASE_URL=gate.url) as process:
+def test_intake_goes_in_time_while_postgres_hangs(gated, api, intake, account):
+    gate, url = gated
+    with Running("intake", [sys.executable, "manage.py", "intake"], DATABASE_URL=url) as process:
         save(api, "wf", 1)
         assert wait_until(Workflow.objects.filter(account=account, head_step=1).exists, seconds=20)
         gate.flowing.clear()
@@ -119,10 +119,11 @@ def taken(intake, account):
     return Workflow.objects.filter(account=account, head_step=2).exists()
 
 
-def test_web_goes_in_time_while_postgres_hangs(gate, key):
+def test_web_goes_in_time_while_postgres_hangs(gated, key):
+    gate, url = gated
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    environment = {"DATABASE_URL": gate.url, "PORT": str(port), "WEB_CONCURRENCY": "1"}
+    environment = {"DATABASE_URL": url, "PORT": str(port), "WEB_CONCURRENCY": "1"}
     with Running("web", [*GUNICORN, "snapstate_project.asgi:application"], **environment) as web:
         assert wait_until(lambda: answers(address), seconds=30)
         gate.flowing.clear()
