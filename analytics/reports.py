@@ -84,7 +84,8 @@ def of_day(day: date, found: Report | None) -> Report:
 
 
 def top_agents(account_id: UUID | None, window: Window) -> list[Report]:
-    found = parts_in(account_id, window).values("agent_id").annotate(workflows=Count("agent_id"), avg_steps=Avg("steps"))
+    parts = parts_in(account_id, window).values("agent_id")
+    found = parts.annotate(workflows=Count("agent_id"), avg_steps=Avg("steps"))
     return list(found.order_by("-workflows", "agent_id")[:TOP_AGENTS])
 
 

@@ -11,10 +11,11 @@ from analytics.timeline import workflow_report
 from analytics.windows import window_of
 from snapstate_project.common.api import HotAPIView, HotRequest, day, integer, json_response, query
 from snapstate_project.common.ids import agent, workflow_id_from_path
+from snapstate_project.common.query import Parser
 
 READ = "analytics:read"
-DATES = {"start_date": day, "end_date": day}
-FAILURES = {"days": integer(1, 90), "agent_id": agent}
+DATES: dict[str, Parser] = {"start_date": day, "end_date": day}
+FAILURES: dict[str, Parser] = {"days": integer(1, 90), "agent_id": agent}
 DEFAULT_DAYS = 7
 
 

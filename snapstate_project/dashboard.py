@@ -24,6 +24,8 @@ SIDEBAR = {
     "Work": {
         "checkpoints.Workflow": ("Workflows", "account_tree"),
         "agents.Agent": ("Agents", "smart_toy"),
+        "analytics.WorkflowStats": ("Statistics", "monitoring"),
+        "analytics.WorkflowError": ("Errors", "error"),
         "checkpoints.ArchiveSegment": ("Archive", "inventory_2"),
         "checkpoints.ArchiveProblem": ("Archive problems", "report"),
         "events.Event": ("Events", "bolt"),

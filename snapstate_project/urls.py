@@ -7,7 +7,7 @@ from agents_app import urls as agents
 from analytics import urls as analytics
 from billing import urls as billing
 from checkpoints import urls as checkpoints
-from snapstate_project import operators, pages
+from snapstate_project import operator_reads, operators, pages
 from snapstate_project.health import HealthView, ReadyView
 from snapstate_project.metrics import MetricsView
 from webhooks import urls as webhooks
@@ -27,6 +27,11 @@ urlpatterns = [
     path("", include("accounts.operator_urls")),
     path("admin/accounts/<str:account_id>/usage", operators.AccountUsageView.as_view()),
     path("admin/accounts/<str:account_id>/invoices", operators.AccountInvoicesView.as_view()),
+    path("admin/stats", operator_reads.StatsView.as_view()),
+    path("admin/activity", operator_reads.ActivityView.as_view()),
+    path("admin/workflows", operator_reads.WorkflowsView.as_view()),
+    path("admin/analytics/overview", operator_reads.AllOverviewView.as_view()),
+    path("admin/analytics/failures", operator_reads.AllFailuresView.as_view()),
     path("admin", pages.admin_without_slash),
     re_path(r"^admin/.*[^/]$", pages.no_such_route),
     path("admin/", admin.site.urls),
