@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 MAX_DEPTH = 100
+SHORT = 4096
 TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 _CONTAINERS = {dict, list}
@@ -30,9 +31,14 @@ def check(text: bytes, name: str) -> Any:
         readable = text.decode("utf-8", "replace")
         message = TOO_DEEP if error.msg == "depth limit exceeded" else error.msg
         raise BadJSON(path_at(readable, error.pos, name), message) from None
-    if _deeper_than(value, MAX_DEPTH):
+    if _may_be_deep(text) and _deeper_than(value, MAX_DEPTH):
         raise BadJSON(name, TOO_DEEP)
     return value
+
+
+def _may_be_deep(text: bytes) -> bool:
+    """Whether it has brackets enough; only in a short text is it quicker to count them than to walk the value."""
+    return len(text) > SHORT or text.count(b"{") + text.count(b"[") > MAX_DEPTH
 
 
 def _deeper_than(value: Any, limit: int) -> bool:
