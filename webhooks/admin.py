@@ -13,7 +13,7 @@ from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 from unfold.views import ChangeList
 
-from accounts.admin_pages import RowsByPage, back_to, badge, confirmed, minute
+from accounts.admin_pages import UNBROKEN, RowsByPage, back_to, badge, confirmed, minute
 from snapstate_project.common.admin import WRAPPED, account_link, shortened
 from webhooks import delivery_admin, services
 from webhooks.models import Endpoint
@@ -47,14 +47,14 @@ class EndpointList(ChangeList):
 
 @admin.register(Endpoint)
 class EndpointAdmin(RowsByPage[Endpoint]):
-    list_display = ("name", "state", "owner", "goes_to", "success", "hears_of", "created")
+    list_display = ("name", "state", "success", "owner", "goes_to", "created")
     list_filter = (("status", ChoicesDropdownFilter),)
     list_filter_submit = True
     list_select_related = ("account",)
     search_fields = ("webhook_id", "url", "account__email")
     search_help_text = "Webhook id, URL, account's email or id"
     fieldsets = (
-        (None, {"fields": ("name", "owner", "goes_to_whole", "hears_of", "description", "state", "success")}),
+        (None, {"fields": ("name", "owner", "goes_to_whole", "hears_of", "described", "state", "success")}),
         ("Trouble", {"fields": ("failing", "disabled", "slow")}),
         ("Times (UTC)", {"fields": ("created", "updated")}),
     )
@@ -91,24 +91,28 @@ class EndpointAdmin(RowsByPage[Endpoint]):
 
     @display(description="URL")
     def goes_to(self, endpoint: Endpoint) -> str:
-        return shortened(endpoint.url, 60)
+        return shortened(endpoint.url, 30)
 
     @display(description="URL")
     def goes_to_whole(self, endpoint: Endpoint) -> SafeString:
         return format_html(WRAPPED, endpoint.url)
 
     @display(description="Success")
-    def success(self, endpoint: Any) -> str:
+    def success(self, endpoint: Any) -> SafeString | str:
         """Of the newest deliveries that are over."""
         rate = getattr(endpoint, "rate", None) or Endpoint.objects.success_of([endpoint.pk]).get(endpoint.pk)
         if rate is None:
             return "nothing sent yet"
         delivered, total = rate
-        return f"{100 * delivered / total:.0f} % of the last {total}"
+        return format_html(UNBROKEN, f"{100 * delivered / total:.0f} % of the last {total}")
 
     @display(description="Hears of")
     def hears_of(self, endpoint: Endpoint) -> str:
         return ", ".join(endpoint.events)
+
+    @display(description="Description")
+    def described(self, endpoint: Endpoint) -> SafeString | None:
+        return format_html(WRAPPED, endpoint.description) if endpoint.description else None
 
     @display(description="Failing since")
     def failing(self, endpoint: Endpoint) -> SafeString | None:

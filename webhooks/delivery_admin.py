@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import action, display
 
-from accounts.admin_pages import back_to, badge, confirmed
+from accounts.admin_pages import UNBROKEN, back_to, badge, confirmed
 from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, account_link, second, when
 from webhooks import services
 from webhooks.models import Delivery, Endpoint
@@ -47,14 +47,14 @@ class StatusFilter(DropdownFilter):
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
-    list_display = ("name", "state", "what", "goes_to", "owner", "tried", "last_answer", "next_attempt", "queued")
+    list_display = ("name", "state", "what", "goes_to", "tried", "last_answer", "queued_at", "owner")
     list_filter = (StatusFilter,)
     list_select_related = ("endpoint__account",)
     search_fields = ("id",)
     search_help_text = "Webhook id or account id"
     ordering = ("-id",)
     sortable_by = ()
-    fields = ("name", "event", "what", "webhook", "owner", "state", "next_attempt", "queued", "content")
+    fields = ("whole_name", "event", "what", "webhook", "owner", "state", "next_attempt", "queued", "content")
     readonly_fields = fields
     change_form_after_template = "admin/webhooks/attempts.html"
     actions: Any = ("resend_selected",)
@@ -78,9 +78,13 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     def name(self, delivery: Delivery) -> SafeString:
         return format_html('<code class="whitespace-nowrap">{}…</code>', delivery.delivery_id[:16])
 
+    @display(description="Delivery")
+    def whole_name(self, delivery: Delivery) -> SafeString:
+        return format_html(WRAPPED, delivery.delivery_id)
+
     @display(description="Message id")
-    def event(self, delivery: Delivery) -> str:
-        return delivery.event_id
+    def event(self, delivery: Delivery) -> SafeString:
+        return format_html(WRAPPED, delivery.event_id)
 
     @display(description="State")
     def state(self, delivery: Delivery) -> SafeString:
@@ -98,7 +102,8 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     @display(description="Webhook")
     def webhook(self, delivery: Delivery) -> SafeString:
         url = reverse("admin:webhooks_endpoint_change", args=[delivery.endpoint_id])
-        return format_html("{} ({})", format_html(LINK, url, delivery.endpoint.webhook_id), delivery.endpoint.url)
+        link = format_html(LINK, url, delivery.endpoint.webhook_id)
+        return format_html("{} {}", link, format_html(WRAPPED, delivery.endpoint.url))
 
     @display(description="Account")
     def owner(self, delivery: Delivery) -> SafeString | str:
@@ -120,6 +125,10 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     @display(description="Queued (UTC)")
     def queued(self, delivery: Delivery) -> str | None:
         return when(delivery.created_at)
+
+    @display(description="Queued (UTC)")
+    def queued_at(self, delivery: Delivery) -> SafeString:
+        return format_html(UNBROKEN, second(delivery.created_at))
 
     @display(description="Body")
     def content(self, delivery: Delivery) -> SafeString:

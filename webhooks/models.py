@@ -106,7 +106,7 @@ class Endpoint(models.Model):
         verbose_name = "webhook"
 
     def __str__(self) -> str:
-        return f"{self.webhook_id} {self.url}"
+        return self.webhook_id
 
     def signing_secrets(self, now: datetime) -> list[str]:
         """The present secret first, then those that still sign for a day after they were replaced."""
