@@ -166,15 +166,16 @@ def run(stop: threading.Event) -> None:
         except (Error, RedisDown, NotOurs) as error:
             log.warning("intake_interrupted", error=repr(error))
             pause = min(max(2 * pause, PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
-            _recover(intake)
+            _stand_back(intake)
         except Exception:
             log.exception("intake_failed")
             pause = min(max(2 * pause, 1.0), LONGEST_PAUSE_SECONDS)
-            _recover(intake)
-    connection.close()
+            _stand_back(intake)
+    _stand_back(intake)
 
 
-def _recover(intake: Intake) -> None:
+def _stand_back(intake: Intake) -> None:
+    """Whoever takes nothing holds no connection, and holds back no saves."""
     connection.close()
     try:
         intake.step_down()

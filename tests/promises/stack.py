@@ -24,7 +24,7 @@ from snapstate_project.dev.process import Process, wait_until
 from snapstate_project.dev.server import LOOPBACK, free_port
 
 SHARDS = range(16)
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 DRIVER = "tests.promises.intake_that"
 
 
