@@ -43,7 +43,9 @@ class Recount:
             self.hear_save(event.at, day, body)
 
     def hear_save(self, at: datetime, day: date, body: CheckpointSaved) -> None:
-        seen = self.workflows.setdefault(body.digest, Seen(body.workflow_id, body.generation))
+        seen = self.workflows.get(body.digest)
+        if seen is None or seen.generation < body.generation:
+            seen = self.workflows[body.digest] = Seen(body.workflow_id, body.generation)
         seen.steps[body.step] = at, body
         seen.status = body.status if body.head_changed else seen.status
         self.days[day]["checkpoints"] += 1

@@ -115,26 +115,33 @@ def test_a_workflow_replaced_and_erased_over_the_edge_is_as_it_was(account):
     assert everything_of(account) == before
 
 
-def test_it_waits_for_no_relay_and_no_relay_loses_anything(lived):
-    lives = [Life(account, 50 + n, began=NOW - timedelta(days=2), minutes=5) for n, account in enumerate(lived)]
+def test_relays_that_go_on_meanwhile_lose_nothing(lived):
     stop = threading.Event()
-
-    def relaying():
-        while not stop.is_set():
-            relay.relay_once("analytics", limit=5)
-
-    def rebuilding():
-        for life in lives:
-            life.generations.update(dict.fromkeys("ad", 90) | {"b/c": 90, "研究": 90})
-            life.go_on(60)
-            services.rebuild(now=NOW)
-        stop.set()
-
-    at_once(relaying, relaying, rebuilding)
+    at_once(*[lambda: relay_until(stop)] * 2, lambda: live_and_rebuild(lived, stop))
     count()
     before = everything(lived)
     services.rebuild(now=NOW)
     assert everything(lived) == before
+    for account, told in zip(lived, before, strict=True):
+        assert {name: told[name] for name in FACTS} == {name: recount(account)[name] for name in FACTS}
+
+
+FACTS = ("stats", "steps", "errors", "resumes", "parts")
+
+
+def relay_until(stop):
+    while not stop.is_set():
+        relay.relay_once("analytics", limit=5)
+
+
+def live_and_rebuild(accounts, stop):
+    """In generations of their own: the events that would tell of those before are gone."""
+    for seed, account in enumerate(accounts, 50):
+        life = Life(account, seed, began=NOW - timedelta(days=2), minutes=5)
+        life.generations.update(dict.fromkeys(["a", "b/c", "研究", "d"], 90))
+        life.go_on(100)
+        services.rebuild(now=NOW)
+    stop.set()
 
 
 def test_events_that_no_relay_has_passed_are_left_to_it(account):
