@@ -5,16 +5,21 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+import structlog
+from zstandard import ZstdError
+
 from checkpoints import codec
 from checkpoints.content import pack
 from checkpoints.history import COLUMNS, Row, decode, decode_chains
+
+log = structlog.get_logger(__name__)
 
 
 def newest[Link](
     cursor: Any, workflows: Sequence[tuple[int, int]], make: Callable[[int, int, int, int, int, bytes], Link]
 ) -> dict[int, Link]:
     """For each (workflow, generation): its newest row by sequence as make(workflow, generation, sequence, anchor,
-    depth, content); none for a workflow without rows."""
+    depth, content); none for a workflow without rows, or whose newest cannot be read."""
     cursor.execute(
         """SELECT w.id, w.generation, c.sequence, c.anchor, c.base, c.body
         FROM unnest(%s::bigint[], %s::int[]) AS w (id, generation)
@@ -29,9 +34,13 @@ def newest[Link](
     found: dict[int, Link] = {}
     for (pk, generation), rows in groupby(cursor.fetchall(), key=itemgetter(0, 1)):
         chain = list(rows)
-        contents = decode_chains({row[2]: (row[4], row[5]) for row in chain})
         last = chain[-1]
-        found[pk] = make(pk, generation, last[2], last[3], len(chain) - 1, contents[last[2]])
+        try:
+            content = decode_chains({row[2]: (row[4], row[5]) for row in chain})[last[2]]
+        except (KeyError, ZstdError):
+            log.critical("history_damaged", workflow=pk, sequence=last[2])  # nobody's saves must wait for its repair
+            continue
+        found[pk] = make(pk, generation, last[2], last[3], len(chain) - 1, content)
     return found
 
 

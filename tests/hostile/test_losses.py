@@ -5,11 +5,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 import redis as redis_py
 
 from accounts.models import Account
-from checkpoints.models import Checkpoint
+from checkpoints import rows
+from checkpoints.models import Checkpoint, Workflow
 from checkpoints.record import RecordBatch
 from snapstate_project.events import intake as taking
 from tests.checkpoints.racing import writes
@@ -138,3 +140,24 @@ def test_two_seconds_after_the_last_save_redis_may_be_lost(
     assert saved(save(api, wf, 7, n(7)), 200).headers["ETag"] == etags[7]
     saved(send(api, body(wf, 30, n(30)), If_Match=etags[29]))
     assert (steps(api, wf), head_of(api, wf)["total_checkpoints"]) == (list(range(31)), 31)
+
+
+@pytest.mark.parametrize("damage", ["body = '\\x00'", "base = 1, body = substr(body, 2)"])
+def test_a_damaged_row_holds_back_nobody(
+    api: httpx.Client, wf: str, intake: Move, sql: "psycopg.Connection[Any]", damage: str
+) -> None:
+    saved(save(api, wf, 1, n(1)))
+    intake()
+    row = Workflow.objects.get(workflow_id=wf).pk
+    sql.execute(f"UPDATE checkpoints_checkpoint SET {damage} WHERE workflow_id = %s".encode(), [row])
+    rows.cache.drop(row)
+    saved(save(api, wf, 2, n(2)))
+    saved(save(api, f"{wf}-sound", 1, n(1)))
+    intake()
+    rows.cache.drop(row)
+    saved(save(api, wf, 3, n(3)))
+    intake()
+    assert steps(api, wf, "from_step=2") == [2, 3]
+    assert Workflow.objects.get(workflow_id=wf).head_step == 3
+    assert Checkpoint.objects.filter(workflow__workflow_id=f"{wf}-sound").count() == 1
+    saved(api.delete(f"/workflows/{wf}"), 204)

@@ -17,7 +17,7 @@ from tests.checkpoints.racing import writes
 from tests.hostile.conftest import expire_all
 
 SEEDS = range(int(os.environ.get("RANDOM_HISTORIES", "3")))
-TURNS = 150
+TURNS = 120
 CONTENTS = ['{"a": 1}', '{"a": 2, "l": [1, {}]}', '{"b": [[]], "a": 2}']
 STEPS = 40
 
