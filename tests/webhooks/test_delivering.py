@@ -8,10 +8,11 @@ from itertools import pairwise
 import pytest
 from django.utils import timezone
 
+from snapstate_project.figures import of_webhooks
 from tests.webhooks.receiver import Answering
 from tests.webhooks.steps import deliver, deliveries, delivery, endpoint, happened, queue, saved, seconds_from_now
 from webhooks import delivering, sender
-from webhooks.models import ATTEMPTS_KEPT
+from webhooks.models import ATTEMPTS_KEPT, Endpoint
 from webhooks.retries import SCHEDULE
 from webhooks.services import BY_OWNER
 
@@ -138,6 +139,15 @@ def test_what_falls_due_for_a_disabled_webhook_is_given_up(api, account, hook, r
     api.patch(f"/webhooks/{registered['webhook_id']}", json={"status": "disabled"})
     assert (deliver(), to.got) == (0, [])
     assert (delivery(registered).status, endpoint(registered).disabled_reason) == ("failed", BY_OWNER)
+
+
+def test_what_is_due_is_told_but_for_those_that_take_long(account, hook):
+    registered = hook("https://hooks.example.com")
+    happened(account, saved())
+    queue()
+    assert next(metric.samples[0].value for metric in of_webhooks()) == 1
+    Endpoint.objects.filter(webhook_id=registered["webhook_id"]).update(slow=True)
+    assert [metric.samples[0].value for metric in of_webhooks()] == [0, 0]
 
 
 def test_one_that_never_answers_delays_nobody(account, hook, receiver, monkeypatch):
