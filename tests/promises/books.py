@@ -17,6 +17,7 @@ def reconcile(load: Load) -> str:
     counted = (used["checkpoint_writes"], saved_events(stack, tenant))
     assert counted == (acknowledged + extra, acknowledged + extra), (counted, acknowledged, extra)
     assert (rows(stack, tenant), totals(stack, tenant)) == (stored, stored)
+    assert analysed(stack, tenant) == (acknowledged + extra, used["resume_calls"], stored, stored, stored)
     for metric, what in (("resume_calls", "resume"), ("replay_calls", "replay")):
         answered, doubtful = load.answered(what), load.in_doubt(what)
         assert answered <= used[metric] <= answered + doubtful, (what, used, answered, doubtful)
@@ -57,3 +58,12 @@ def totals(stack: Stack, tenant: Tenant) -> int:
 def saved_events(stack: Stack, tenant: Tenant) -> int:
     query = "SELECT count(*) FROM events_event WHERE account_id = %s AND type = 'checkpoint.saved'"
     return int(stack.sql(query, tenant.account_id)[0][0])
+
+
+def analysed(stack: Stack, tenant: Tenant) -> tuple[int, ...]:
+    """What the days tell of (writes, resumes, newest revisions); those revisions by workflow, and one by one."""
+    days = "SELECT sum(checkpoints)::int, sum(resumes)::int, sum(steps)::int FROM analytics_dailyactivity"
+    stats = "SELECT sum(total_steps)::int FROM analytics_workflowstats"
+    steps = "SELECT count(*) FROM analytics_workflowstep w JOIN analytics_workflowstats s ON s.id = w.stats_id"
+    found = [stack.sql(f"{query} WHERE account_id = %s", tenant.account_id)[0] for query in (days, stats, steps)]
+    return tuple(int(number) for row in found for number in row)
