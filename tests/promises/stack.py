@@ -26,6 +26,7 @@ from snapstate_project.dev.server import LOOPBACK, free_port
 SHARDS = range(16)
 PATIENCE_SECONDS = 60.0
 DRIVER = "tests.promises.intake_that"
+PASS = "import django; django.setup(); from checkpoints.archiving import archive_expiring; archive_expiring()"
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,29 @@ class Stack:
 
     def last_words(self) -> str:
         return "\n".join(f"{name}: {line}" for name, line in self.lines[-60:])
+
+    # --- The archive ---
+
+    def expire_everything(self) -> None:
+        """Every workflow is due, and a pass is made now: what is in a segment leaves Redis and its rows."""
+        now = "SET archive_at = CASE WHEN archive_at IS NULL THEN NULL ELSE now() END, expires_at = now()"
+        leaving = "evict_at = CASE WHEN evict_at IS NULL THEN NULL ELSE now() END"
+        self.sql(f"UPDATE checkpoints_workflow {now}, {leaving} WHERE head_step IS NOT NULL RETURNING id")
+        passing = [sys.executable, "-c", PASS]
+        subprocess.run(passing, env=self.env, capture_output=True, check=False, timeout=PATIENCE_SECONDS)
+
+    @contextmanager
+    def archive_refusing(self) -> Iterator[None]:
+        """What stands at the archive's place is no folder: every call of it fails."""
+        place, aside = self.home / "archive", self.home / "archive aside"
+        place.mkdir(exist_ok=True)
+        place.rename(aside)
+        place.touch()
+        try:
+            yield
+        finally:
+            place.unlink()
+            aside.rename(place)
 
     # --- Looking at it ---
 

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from tests.promises.books import reconcile
@@ -48,22 +49,38 @@ def add_an_intake(stack: Stack, _: Load) -> None:
     stack.start_again("intake")
 
 
+def expire(stack: Stack, _: Load) -> None:
+    stack.expire_everything()
+
+
+def refuse_archive(stack: Stack, _: Load) -> None:
+    with stack.archive_refusing():
+        stack.expire_everything()
+        time.sleep(random.random() * 2)
+
+
 ACCIDENTS = {
-    **{f"kill {name}": kill(name) for name in ("web", "intake", "store", "postgres")},
+    **{f"kill {name}": kill(name) for name in ("web", "intake", "store", "postgres", "worker", "beat")},
     "freeze": freeze_store,
     "cut": cut_connections,
     "lose redis": lose_redis,
     "another intake": add_an_intake,
+    "expire": expire,
+    "archive refuses": refuse_archive,
 }
 
 
 def test_nothing_is_lost_in_a_storm(stack, tenant, note):
     seed = int(os.environ.get("STORM_SEED", time.time_ns()))
-    chance, happened, until = random.Random(seed), [], time.monotonic() + SECONDS
+    chance, happened, began = random.Random(seed), [], time.monotonic()
     with load(stack, tenant) as clients:
-        while time.monotonic() < until:
+        while time.monotonic() < began + SECONDS:
             happened.append(chance.choice(list(ACCIDENTS)))
             ACCIDENTS[happened[-1]](stack, clients)
             stack.wait_for_postgres()
             time.sleep(chance.random())
-    note(f"storm {seed}: {', '.join(happened)}; {reconcile(clients)}")
+    recovery = clients.longest_silence(began, time.monotonic())
+    faults = ", ".join(f"{count} x {name}" for name, count in Counter(happened).most_common())
+    note(
+        f"{reconcile(clients)}; longest time to recover {recovery:.1f} s; {len(happened)} faults: {faults}; seed {seed}"
+    )
