@@ -32,7 +32,7 @@ class AgentAdmin(ReadOnlyAdmin[Agent]):
 
     @display(description="Agent")
     def agent_id_short(self, agent: Agent) -> str:
-        return shortened(agent.agent_id)
+        return shortened(agent.agent_id, 32)
 
     @display(description="Name")
     def name_short(self, agent: Agent) -> str | None:

@@ -25,7 +25,9 @@ from snapstate_project.common.admin import (
     shortened,
 )
 
+UNBROKEN = '<span class="whitespace-nowrap">{}</span>'
 NARROW = '<span style="display: inline-block; min-width: 10rem; overflow-wrap: anywhere">{}</span>'
+WRAPPED_LINK = '<a href="{}" class="text-primary-600 dark:text-primary-500">{}</a>'
 COLOURS = {"active": "info", "stalled": "warning", "completed": "success", "failed": "danger"}
 AGENTS_SHOWN = 50
 
@@ -58,6 +60,10 @@ class TypeFilter(TextFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[WorkflowError]) -> QuerySet[WorkflowError]:
         return queryset.filter(error_type=self.value()) if self.value() else queryset
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 @admin.register(WorkflowStats)
@@ -103,8 +109,8 @@ class WorkflowStatsAdmin(ReadOnlyAdmin[WorkflowStats]):
         return ago(stats.duration.total_seconds())
 
     @display(description="Last save (UTC)")
-    def last_save(self, stats: WorkflowStats) -> str:
-        return second(stats.last_checkpoint_at)
+    def last_save(self, stats: WorkflowStats) -> SafeString:
+        return format_html(UNBROKEN, second(stats.last_checkpoint_at))
 
     # --- On its own page ---
 
@@ -114,7 +120,7 @@ class WorkflowStatsAdmin(ReadOnlyAdmin[WorkflowStats]):
 
     @display(description="Contents")
     def contents(self, stats: WorkflowStats) -> str:
-        return f"{stats.total_steps:,} steps, {filesizeformat(stats.total_size_bytes)} of states"
+        return f"{counted(stats.total_steps, 'step')}, {filesizeformat(stats.total_size_bytes)} of states"
 
     @display(description="Saves (UTC)")
     def saves(self, stats: WorkflowStats) -> str:
@@ -123,12 +129,15 @@ class WorkflowStatsAdmin(ReadOnlyAdmin[WorkflowStats]):
     @display(description="Resumed")
     def resumed(self, stats: WorkflowStats) -> str:
         days = WorkflowResumes.objects.filter(stats=stats).values_list("count", flat=True)
-        return f"{sum(days):,} times on {len(days):,} days" if days else "never"
+        return f"{counted(sum(days), 'time')} on {counted(len(days), 'day')}" if days else "never"
 
     @display(description="Agents")
     def agents(self, stats: WorkflowStats) -> SafeString | None:
         parts = WorkflowAgent.objects.filter(stats=stats).order_by("first_at", "agent_id")[:AGENTS_SHOWN]
-        return format_html(WRAPPED, ", ".join(f"{part.agent_id} ({part.steps:,} steps)" for part in parts)) or None
+        return (
+            format_html(WRAPPED, ", ".join(f"{part.agent_id} ({counted(part.steps, 'step')})" for part in parts))
+            or None
+        )
 
     @display(description="Errors")
     def errors(self, stats: WorkflowStats) -> SafeString | str:
@@ -147,7 +156,7 @@ class WorkflowErrorAdmin(ReadOnlyAdmin[WorkflowError]):
     search_help_text = "Account id, or how its email begins"
     ordering = ("-created_at", "-id")
     sortable_by = ()
-    fields = ("at", "who", "workflow", "step", "agent", "kind", "message")
+    fields = ("at", "who", "workflow", "step", "agent", "whole_kind", "message")
     readonly_fields = fields
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
@@ -164,12 +173,12 @@ class WorkflowErrorAdmin(ReadOnlyAdmin[WorkflowError]):
         return super().changelist_view(request, {**(extra_context or {}), "title": "What failed"})
 
     @display(description="At (UTC)")
-    def at(self, error: WorkflowError) -> str:
-        return second(error.created_at)
+    def at(self, error: WorkflowError) -> SafeString:
+        return format_html(UNBROKEN, second(error.created_at))
 
     @display(description="Type")
     def kind(self, error: WorkflowError) -> SafeString | None:
-        return format_html(WRAPPED, error.error_type) if error.error_type else None
+        return format_html(NARROW, shortened(error.error_type)) if error.error_type else None
 
     @display(description="Message")
     def said(self, error: WorkflowError) -> SafeString | None:
@@ -178,8 +187,7 @@ class WorkflowErrorAdmin(ReadOnlyAdmin[WorkflowError]):
     @display(description="Workflow")
     def workflow(self, error: WorkflowError) -> SafeString:
         url = reverse("admin:analytics_workflowstats_change", args=[error.stats_id])
-        return format_html('<a href="{}" class="text-primary-600 dark:text-primary-500">{}</a>', url,
-                           shortened(error.stats.workflow_id))  # fmt: skip
+        return format_html(NARROW, format_html(WRAPPED_LINK, url, shortened(error.stats.workflow_id)))
 
     @display(description="Agent")
     def agent(self, error: WorkflowError) -> str | None:
@@ -188,6 +196,12 @@ class WorkflowErrorAdmin(ReadOnlyAdmin[WorkflowError]):
     @display(description="Account")
     def who(self, error: WorkflowError) -> SafeString | str:
         return account_link(error.account_id, shortened(error.account.email, 32))
+
+    # --- On its own page ---
+
+    @display(description="Type")
+    def whole_kind(self, error: WorkflowError) -> SafeString | None:
+        return format_html(WRAPPED, error.error_type) if error.error_type else None
 
     @display(description="Message")
     def message(self, error: WorkflowError) -> SafeString | None:

@@ -53,7 +53,7 @@ def test_every_operator_sees_them_and_changes_none(stats, error, group):
 
 def test_a_workflows_page_tells_of_its_work(stats, admin_client):
     page = admin_client.get(f"{STATS}{stats.pk}/change/").text
-    for told in ("2 steps, 20", "1 times on 1 days", "ada (1 steps), bob (1 steps)", "1 d 0 h", "failed"):
+    for told in ("2 steps, 20", "1 time on 1 day", "ada (1 step), bob (1 step)", "1 d 0 h", "failed"):
         assert told in page
     assert ("<script>#" in page, f"{ERRORS}?stats={stats.pk}" in page) == (False, True)
 
