@@ -49,8 +49,8 @@ def compare(name: str, diary: Diary, history: list[Shown]) -> tuple[int, int]:
 def stored_steps(stack: Stack, tenant: Tenant) -> int:
     """Steps in rows or in the segments of the archive, each once."""
     of_account = "JOIN checkpoints_workflow w ON w.id = x.workflow_id WHERE w.account_id = %s"
-    held = set(stack.sql(f"SELECT workflow_id, step FROM checkpoints_checkpoint x {of_account}", tenant.account_id))
-    packed = stack.sql(f"SELECT workflow_id, x.steps FROM checkpoints_archivesegment x {of_account}", tenant.account_id)
+    held = set(stack.sql(f"SELECT x.workflow_id, step FROM checkpoints_checkpoint x {of_account}", tenant.account_id))
+    packed = stack.sql(f"SELECT x.workflow_id, x.steps FROM checkpoints_archivesegment x {of_account}", tenant.account_id)
     held.update((workflow, entry.step) for workflow, index in packed for entry in unpack_index(index))
     return len(held)
 

