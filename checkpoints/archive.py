@@ -43,6 +43,9 @@ class ArchiveThreads(Threads):
             return not isinstance(error.__cause__, FileNotFoundError)
         return None
 
+    def look(self) -> None:
+        look()
+
 
 class Line(msgspec.Struct, kw_only=True, frozen=True):
     """One checkpoint in a segment. `metadata` and `state` are strings that hold the text as it was sent."""

@@ -12,14 +12,14 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
 from snapstate_project.common.circuit import Circuit
 from snapstate_project.common.errors import PostgresDown, ServiceUnavailable
 
 THREADS = 8
 WAITING_AT_MOST = 512
-PROBE_SECONDS = 2.0
+LOOK_SECONDS = 2.0
 STANDSTILL_SECONDS = 3.0
 
 
@@ -34,12 +34,20 @@ class Threads:
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix=self.tier.lower())
         self.running: set[Future[Any]] = set()
-        self.circuit = Circuit(self.tier.lower())
+        self.circuit = Circuit(self.tier.lower(), self.look_in_time)
         self.moved_at = 0.0
 
     def is_outage(self, error: Exception) -> bool | None:
         """Whether an error says that the tier is not there; None when it does not say."""
         raise NotImplementedError
+
+    def look(self) -> None:
+        """Asks the tier for a sign of life."""
+        raise NotImplementedError
+
+    async def look_in_time(self) -> None:
+        async with asyncio.timeout(LOOK_SECONDS):
+            await asyncio.wrap_future(self.submit(self.look))
 
     async def run[**P, T](self, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs `fn` outside the loop; raises `down` when the tier is, is too slow, or too many wait for it already.
@@ -47,10 +55,10 @@ class Threads:
         When the caller is cancelled or gives up, `fn` is dropped if it waits still, and ends unheard if it runs.
         """
         self.refuse_what_is_in_vain()
-        seconds = getattr(settings, self.timeout_setting)
+        seconds: float = getattr(settings, self.timeout_setting)
         future = self.submit(partial(fn, *args, **kwargs))
         try:
-            async with asyncio.timeout(min(seconds, PROBE_SECONDS) if self.circuit.is_probing else seconds) as timer:
+            async with asyncio.timeout(seconds) as timer:
                 result: T = await asyncio.wrap_future(future)
         except TimeoutError as error:
             self.learn(True if timer.expired() else self.is_outage(error))
@@ -109,6 +117,10 @@ class OrmThreads(Threads):
             return None
         code: str | None = getattr(error.__cause__, "sqlstate", None)
         return code is None or code.startswith(("08", "57P")) or code == "53300"
+
+    def look(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
 
     def translated(self, error: Exception) -> Exception:
         return PostgresDown() if isinstance(error, OperationalError | InterfaceError) else error

@@ -1,28 +1,40 @@
-"""The circuit: opens after three failures in a row, tries one call at a time, and rests longer each time in vain."""
+"""The circuit: opens after three failures in a row, and closes by itself when the tier answers."""
 
-import threading
+import asyncio
 
 import pytest
 
-from snapstate_project.common.circuit import FAILURES, LONGEST_REST_SECONDS, Circuit, opened, refused
+from snapstate_project.common import circuit as circuits
+from snapstate_project.common.circuit import FAILURES, Circuit, opened, refused
 
 
-class Clock:
+class Tier:
+    """Dead until it is told otherwise; how often it was looked at."""
+
     def __init__(self):
-        self.now = 100.0
+        self.alive = False
+        self.looks = 0
 
-    def __call__(self):
-        return self.now
+    async def look(self):
+        self.looks += 1
+        if not self.alive:
+            raise OSError("dead")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(circuits, "SHORTEST_PAUSE_SECONDS", 0.005)
+    monkeypatch.setattr(circuits, "LONGEST_PAUSE_SECONDS", 0.02)
 
 
 @pytest.fixture
-def clock():
-    return Clock()
+def tier():
+    return Tier()
 
 
 @pytest.fixture
-def circuit(clock):
-    return Circuit("test", clock=clock)
+def circuit(tier):
+    return Circuit("test", tier.look)
 
 
 def fail(circuit, times=FAILURES):
@@ -30,11 +42,20 @@ def fail(circuit, times=FAILURES):
         circuit.failed()
 
 
+async def until(fact):
+    async with asyncio.timeout(5):
+        while not fact():  # noqa: ASYNC110 (it is not ours to set an event)
+            await asyncio.sleep(0.005)
+
+
 def test_failures_in_a_row_open_it(circuit):
-    fail(circuit, FAILURES - 1)
-    assert circuit.admits()
-    circuit.failed()
-    assert not circuit.admits()
+    async def scenario():
+        fail(circuit, FAILURES - 1)
+        assert circuit.admits()
+        circuit.failed()
+        assert not circuit.admits()
+
+    asyncio.run(scenario())
 
 
 def test_a_success_between_them_keeps_it_closed(circuit):
@@ -44,55 +65,56 @@ def test_a_success_between_them_keeps_it_closed(circuit):
     assert circuit.admits()
 
 
-def test_one_call_is_let_through_when_it_has_rested(circuit, clock):
-    fail(circuit)
-    clock.now += 0.6
-    assert [circuit.admits() for _ in range(3)] == [True, False, False]
-    circuit.succeeded()
-    assert [circuit.admits() for _ in range(3)] == [True, True, True]
+def test_it_closes_by_itself_when_the_tier_is_back(circuit, tier):
+    async def scenario():
+        fail(circuit)
+        await until(lambda: tier.looks >= 3)
+        assert not circuit.admits()
+        tier.alive = True
+        await until(circuit.admits)
+
+    asyncio.run(scenario())
 
 
-def test_it_rests_longer_each_time_it_is_tried_in_vain_but_never_long(circuit, clock):
-    fail(circuit)
-    rests = [circuit.rest]
-    for _ in range(6):
-        clock.now += circuit.rest
+def test_one_task_looks_however_many_are_refused(circuit, tier):
+    async def scenario():
+        fail(circuit, FAILURES + 20)
+        assert not any(circuit.admits() for _ in range(1000))
+        await until(lambda: tier.looks >= 2)
+        assert tier.looks < 10
+        circuit.succeeded()
+        await until(circuit.looking.done)
+
+    asyncio.run(scenario())
+
+
+def test_a_call_from_before_that_succeeds_closes_it(circuit):
+    async def scenario():
+        fail(circuit)
+        circuit.succeeded()
         assert circuit.admits()
-        circuit.failed()
-        rests.append(circuit.rest)
-    assert rests == [0.5, 1, 2, 4, 4, 4, 4]
-    assert LONGEST_REST_SECONDS == 4
+
+    asyncio.run(scenario())
 
 
-def test_failures_that_come_late_do_not_make_the_rest_longer(circuit, clock):
-    fail(circuit, FAILURES + 20)
-    assert circuit.rest == 0.5
-    clock.now += 0.5
-    assert circuit.admits()
+def test_another_loop_goes_on_looking_when_the_first_is_gone(circuit, tier):
+    async def open_it():
+        fail(circuit)
 
+    async def find_it_closed():
+        tier.alive = True
+        await until(circuit.admits)
 
-def test_a_try_without_a_verdict_is_followed_by_another(circuit, clock):
-    fail(circuit)
-    clock.now += 0.5
-    assert circuit.admits()
-    clock.now += LONGEST_REST_SECONDS
-    assert circuit.admits()
+    asyncio.run(open_it())
+    assert circuit.is_open
+    asyncio.run(find_it_closed())
 
 
 def test_it_tells_how_often_it_opened_and_refused(circuit):
-    before = [dict(counter.rows).get(("test",), [0.0])[0] for counter in (opened, refused)]
-    fail(circuit)
-    assert not circuit.admits()
-    assert [counter.rows["test",][0] for counter in (opened, refused)] == [before[0] + 1, before[1] + 1]
+    async def scenario():
+        fail(circuit)
+        assert [circuit.admits() for _ in range(2)] == [False, False]
 
-
-def test_of_many_threads_one_is_let_through(circuit, clock):
-    fail(circuit)
-    clock.now += 1
-    admitted = []
-    threads = [threading.Thread(target=lambda: admitted.append(circuit.admits())) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sum(admitted) == 1
+    before = [counter.rows.get(("test",), [0.0])[0] for counter in (opened, refused)]
+    asyncio.run(scenario())
+    assert [counter.rows["test",][0] for counter in (opened, refused)] == [before[0] + 1, before[1] + 2]

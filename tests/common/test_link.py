@@ -8,6 +8,7 @@ import time
 import pytest
 
 from snapstate_project.common.errors import RedisDown
+from snapstate_project.common.link import PATIENCE_SECONDS
 from snapstate_project.common.wire import RedisError, reply_error
 
 
@@ -134,6 +135,25 @@ def test_a_frozen_server_is_given_up_in_time_and_found_again(linked, server):
     waited, back = linked(scenario)
     assert 0.4 <= waited < 0.8
     assert back < 3
+
+
+def test_a_frozen_server_costs_later_callers_nothing(linked, server):
+    async def scenario(link):
+        await link.execute("PING")
+        server.send(signal.SIGSTOP)
+        with pytest.raises(RedisDown):
+            await link.execute("PING")
+        await asyncio.sleep(PATIENCE_SECONDS)
+        began = time.monotonic()
+        for _ in range(100):
+            with pytest.raises(RedisDown):
+                await link.execute("PING")
+        return time.monotonic() - began
+
+    try:
+        assert linked(scenario) < 0.5
+    finally:
+        server.send(signal.SIGCONT)
 
 
 def test_the_queue_is_bounded(linked, server):

@@ -1,13 +1,16 @@
 """An S3 endpoint of the run's own over each scheme, and an application that archives there."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests import environment
+from tests.operations.gate import Gate, gate_to
 from tests.operations.s3 import S3, archiving_to, make_certificate
 
 
@@ -16,6 +19,14 @@ def started(folder: Path, scheme: str) -> Iterator[S3]:
     server.start()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def gated() -> Iterator[tuple[Gate, str]]:
+    """The run's Postgres, which can be frozen, and its URL."""
+    url = urlsplit(os.environ["DATABASE_URL"])
+    with gate_to(url.port or 5432) as gate:
+        yield gate, url._replace(netloc=url.netloc.replace(f":{url.port}", f":{gate.port}")).geturl()
 
 
 @pytest.fixture(scope="session", params=["http", "https"])

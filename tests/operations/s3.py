@@ -16,7 +16,6 @@ from django.test import override_settings
 
 from checkpoints import archive
 from snapstate_project import settings as settings_module
-from snapstate_project.common.circuit import Circuit
 from snapstate_project.dev.server import LOOPBACK, Server, free_port
 
 KEPT: list[Any] = []  # connections of theirs that nobody closes: to be thrown away in a test would fail it
@@ -108,4 +107,4 @@ def slowed(server: S3, *, seconds: float) -> Iterator[int]:
 def forget() -> None:
     """What was read, and what was thought of the archive."""
     archive.cache = archive.SegmentCache(archive.CACHE_BYTES)
-    archive.threads.circuit = Circuit("archive")
+    archive.threads.circuit.is_open, archive.threads.circuit.failures = False, 0

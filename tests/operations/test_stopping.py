@@ -5,75 +5,28 @@ import signal
 import sys
 import threading
 import time
-from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from checkpoints.models import ArchiveIntent, Workflow
 from snapstate_project.celery import app
-from snapstate_project.dev.process import Process, wait_until
+from snapstate_project.dev.process import wait_until
 from snapstate_project.dev.server import free_port
 from tests.checkpoints.steps import resume, save
-from tests.operations.gate import gate_to
+from tests.operations.running import WEB, Running, is_ready
 
 AT_MOST_SECONDS = 11.0  # ten, and one for a machine that does other things too
 CELERY = [sys.executable, "-m", "celery", "-A", "snapstate_project"]
 WORKER = [*CELERY, "worker", "--concurrency=1", "--loglevel=INFO"]
-GUNICORN = [sys.executable, "-m", "gunicorn", "-c", "python:snapstate_project.gunicorn"]
 
 pytestmark = pytest.mark.slow
-
-
-class Running:
-    """A process of ours, told to stop by `leave`, which returns how long that took."""
-
-    def __init__(self, name, command, **environment):
-        self.process = Process(name, command)
-        self.process.env = {**os.environ, "PYTHONUNBUFFERED": "1", "LOG_LEVEL": "INFO", **environment}
-
-    def __enter__(self):
-        self.process.start()
-        return self
-
-    def __exit__(self, *_):
-        self.process.sweep()
-
-    def says(self, text):
-        return wait_until(lambda: any(text in line for line in list(self.process.last_lines)), seconds=30, step=0.05)
-
-    def leave(self):
-        began = time.monotonic()
-        self.process.send(signal.SIGTERM)
-        assert wait_until(lambda: not self.process.running, seconds=20)
-        return time.monotonic() - began
-
-    def group(self):
-        """What is left of the process and of those it has forked."""
-        return [pid for pid in Path("/proc").glob("[0-9]*") if group_of(pid) == self.process.pid]
-
-
-def group_of(pid):
-    try:
-        stat = (pid / "stat").read_text().rpartition(")")[2].split()
-        return int(stat[2]) if stat[0] != "Z" else 0
-    except OSError:
-        return 0
-
-
-@pytest.fixture
-def gated():
-    """The run's Postgres, which can be frozen, and its URL."""
-    with gate_to(urlsplit(os.environ["DATABASE_URL"]).port or 5432) as gate:
-        url = urlsplit(os.environ["DATABASE_URL"])
-        yield gate, url._replace(netloc=url.netloc.replace(f":{url.port}", f":{gate.port}")).geturl()
 
 
 def test_an_idle_worker_goes_at_once():
     with Running("worker", WORKER) as worker:
         assert worker.says("ready.")
-        assert worker.leave() < 5
+        assert worker.leave() < AT_MOST_SECONDS
         assert worker.process.ended_well
 
 
@@ -124,21 +77,14 @@ def test_web_goes_in_time_while_postgres_hangs(gated, key):
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     environment = {"DATABASE_URL": url, "PORT": str(port), "WEB_CONCURRENCY": "1"}
-    with Running("web", [*GUNICORN, "snapstate_project.asgi:application"], **environment) as web:
-        assert wait_until(lambda: answers(address), seconds=30)
+    with Running("web", WEB, **environment) as web:
+        assert wait_until(lambda: is_ready(address), seconds=30)
         gate.flowing.clear()
         waiting = threading.Thread(target=ask, args=(f"{address}/workflows", key))
         waiting.start()
         time.sleep(0.3)
         assert web.leave() < AT_MOST_SECONDS
         waiting.join(5)
-
-
-def answers(address):
-    try:
-        return httpx.get(f"{address}/ready", trust_env=False).status_code == 200
-    except httpx.HTTPError:
-        return False
 
 
 def ask(url, key):
