@@ -10,13 +10,16 @@ SCHEMA := $(MANAGE) spectacular --format openapi-json --validate --fail-on-warn
 INSTALL := $(UV) pip install --quiet --python $(RUN) --require-hashes --compile-bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: up test check schema bench lock docs help
+.PHONY: up test chaos check schema bench lock docs help
 
 up: .venv/.installed ## Start everything on this machine; Ctrl-C stops it
 	@exec $(RUN) -m snapstate_project.dev
 
 test: .venv/.installed-dev ## Run every test (ARGS="tests/house -x" to choose)
 	@exec $(RUN) -m pytest $(or $(ARGS),-n 2 --dist loadfile)
+
+chaos: .venv/.installed-dev ## Kill, freeze and starve everything for three minutes under load; what was lost (STORM_SECONDS, STORM_SEED)
+	@STORM_SECONDS=$${STORM_SECONDS:-180} exec $(RUN) -m pytest -q --timeout 900 tests/promises/test_storm.py
 
 check: .venv/.installed-dev ## Lint, format, types, imports, schema, migrations, compose and Dockerfile
 	$(RUN) -m ruff check .
