@@ -1,5 +1,6 @@
 """The content of a checkpoint as one run of bytes: what is hashed, what is compressed, what "same" is about."""
 
+from functools import lru_cache
 from hashlib import sha256
 from typing import Annotated, Literal
 
@@ -25,7 +26,7 @@ class Envelope(msgspec.Struct, array_like=True, frozen=True):
 
 
 encode_envelope = msgspec.json.Encoder().encode
-decode_envelope = msgspec.json.Decoder(Envelope).decode
+decode_envelope = lru_cache(maxsize=1_000)(msgspec.json.Decoder(Envelope).decode)  # agents repeat themselves
 
 
 def pack(envelope: bytes, metadata: bytes, state: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 from uuid import UUID
@@ -111,9 +112,13 @@ class RecordBatch:
 def _row(
     entry: QueueEntry, event_type: str, body: catalogue.Body, *, erased: bool = False, uid: bytes = b""
 ) -> EventRow:
-    account = UUID(hex=entry.fields[b"a"].decode())
-    at = moment(int(entry.fields.get(b"m", entry.written_at)))
-    return uid or entry.fields[b"u"], event_type, account, at, erased, catalogue.encode(body)
+    at = moment(int(entry.fields.get(b"m") or entry.written_at))
+    return uid or entry.fields[b"u"], event_type, _account(entry.fields[b"a"]), at, erased, catalogue.encode(body)
+
+
+@lru_cache(maxsize=10_000)
+def _account(digits: bytes) -> UUID:
+    return UUID(hex=digits.decode())
 
 
 def _erased_save(entry: QueueEntry) -> EventRow:

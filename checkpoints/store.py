@@ -133,14 +133,18 @@ def is_ahead(account_id: UUID, digest: bytes, generation: int, last_sequence: in
 
 def entries_at(places: Sequence[tuple[int, bytes, bytes, int, int]]) -> list[Step | None]:
     """The log entries at (shard, account, digest, generation, sequence), in one trip; None where there is none."""
+    logs = [f"wf:{{{shard:02d}}}:{account.decode()}:{digest.decode()}:log" for shard, account, digest, _, _ in places]
+    wanted: dict[str, list[int]] = {}
+    for log, (*_, sequence) in zip(logs, places, strict=True):
+        wanted.setdefault(log, []).append(sequence)
     with redis.outages_as_ours(), redis.client().pipeline(transaction=False) as pipe:
-        for shard, account, digest, _, sequence in places:
-            log = f"wf:{{{shard:02d}}}:{account.decode()}:{digest.decode()}:log"
-            pipe.xrange(log, sequence, sequence)
+        for log, sequences in wanted.items():
+            pipe.xrange(log, min(sequences), max(sequences))
         replies = pipe.execute()
+    found = {(log, name): fields for log, entries in zip(wanted, replies, strict=True) for name, fields in entries}
     return [
-        entry_step(generation, sequence, _flat(found[0][1])) if found else None
-        for (_, _, _, generation, sequence), found in zip(places, replies, strict=True)
+        entry_step(generation, sequence, _flat(fields)) if (fields := found.get((log, b"%d-0" % sequence))) else None
+        for log, (*_, generation, sequence) in zip(logs, places, strict=True)
     ]
 
 
