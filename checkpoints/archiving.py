@@ -16,10 +16,11 @@ from django.db.models import F, Sum
 from django.utils import timezone
 from zstandard import ZstdError
 
-from checkpoints import archive, history, problems, store
-from checkpoints.archive import ArchiveDown, Packed
+from checkpoints import archive, history, problems, segment_format, store
+from checkpoints.archive import ArchiveDown
 from checkpoints.content import Step
 from checkpoints.models import ArchiveIntent, ArchiveProblem, ArchiveSegment, Checkpoint, Workflow
+from checkpoints.segment_format import Packed
 from snapstate_project.common import stopping
 from snapstate_project.events.relay import record_event
 
@@ -121,7 +122,7 @@ def _intend(workflow: Workflow, steps: list[Step]) -> ArchiveIntent:
 def archive_claim(claim: Claim, done: Pass) -> bool:
     """Whether the tier did its part; a workflow of its own fault is set aside and the pass goes on."""
     try:
-        packed = archive.pack_segment(claim.steps, settings.ARCHIVE_COMPRESSION)
+        packed = segment_format.pack_segment(claim.steps, settings.ARCHIVE_COMPRESSION)
         archive.write(claim.intent.key, packed)
         kept = _commit_segment(claim, packed)
         if not kept:
@@ -171,7 +172,7 @@ def _create_segment(claim: Claim, packed: Packed) -> None:
         raw_bytes=sum(entry.size for entry in index),
         stored_bytes=len(packed.body),
         sha256=packed.sha256,
-        steps=archive.pack_index(index),
+        steps=segment_format.pack_index(index),
         created_at=timezone.now(),
     )
 

@@ -15,11 +15,12 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from checkpoints import archive, erasing, store
-from checkpoints.archive import ArchiveDown, IndexEntry
+from checkpoints import archive, erasing, segment_format, store
+from checkpoints.archive import ArchiveDown
 from checkpoints.chains import detach
 from checkpoints.ids import WorkflowKey
 from checkpoints.models import ArchiveIntent, ArchiveSegment, Workflow
+from checkpoints.segment_format import IndexEntry
 from snapstate_project.common import stopping
 
 log = structlog.get_logger(__name__)
@@ -139,7 +140,7 @@ def _rows(workflow: Workflow) -> list[Held]:
 
 
 def _entries(segment: ArchiveSegment) -> list[Held]:
-    index: list[IndexEntry] = archive.unpack_index(bytes(segment.steps))
+    index: list[IndexEntry] = segment_format.unpack_index(bytes(segment.steps))
     return [Held(entry.step, entry.sequence, entry.size, segment.pk) for entry in index]
 
 

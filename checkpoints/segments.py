@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from itertools import batched
 from typing import NamedTuple
 
-from checkpoints import archive
-from checkpoints.archive import IndexEntry
+from checkpoints import archive, segment_format
 from checkpoints.content import Step
 from checkpoints.models import ArchiveSegment
+from checkpoints.segment_format import IndexEntry
 from checkpoints.verdicts import Range
 
 
@@ -38,7 +38,7 @@ def places(workflow_pk: int, generation: int, wanted: Range, label: str | None =
         workflow_id=workflow_pk, generation=generation, first_step__lte=wanted.last, last_step__gte=wanted.first
     )
     for key, packed in overlapping.values_list("key", "steps"):
-        for entry in archive.unpack_index(bytes(packed)):
+        for entry in segment_format.unpack_index(bytes(packed)):
             known = found.get(entry.step)
             if wanted.first <= entry.step <= wanted.last and (known is None or known.sequence < entry.sequence):
                 found[entry.step] = Place(key, entry)

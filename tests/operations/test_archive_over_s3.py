@@ -10,9 +10,10 @@ from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.test import override_settings
 
-from checkpoints import archive
-from checkpoints.archive import ArchiveDown, Packed
+from checkpoints import archive, segment_format
+from checkpoints.archive import ArchiveDown
 from checkpoints.models import ArchiveProblem, ArchiveSegment
+from checkpoints.segment_format import Packed
 from tests.checkpoints.steps import replay, resume, save_raw, steps_of
 from tests.operations.s3 import archiving_to
 from tests.operations.steps import expire_all
@@ -106,7 +107,7 @@ def test_a_certificate_that_nobody_vouches_for_is_not_trusted(endpoint, monkeypa
 
 
 def test_an_upload_that_arrives_changed_is_not_believed(s3):
-    packed = archive.pack_segment([], "zstd")
+    packed = segment_format.pack_segment([], "zstd")
     with pytest.raises(ArchiveDown):
         archive.write("archives/a/b/1-2-2.jsonl.zst", Packed(packed.body, b"another digest", []))
 

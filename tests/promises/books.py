@@ -1,6 +1,6 @@
 """The reckoning: what clients were told, what every tier holds, and what was counted must agree."""
 
-from checkpoints.archive import unpack_index
+from checkpoints.segment_format import unpack_index
 from tests.promises.calling import Caller, Shown
 from tests.promises.clients import Diary, Load
 from tests.promises.stack import Stack, Tenant
@@ -50,7 +50,9 @@ def stored_steps(stack: Stack, tenant: Tenant) -> int:
     """Steps in rows or in the segments of the archive, each once."""
     of_account = "JOIN checkpoints_workflow w ON w.id = x.workflow_id WHERE w.account_id = %s"
     held = set(stack.sql(f"SELECT x.workflow_id, step FROM checkpoints_checkpoint x {of_account}", tenant.account_id))
-    packed = stack.sql(f"SELECT x.workflow_id, x.steps FROM checkpoints_archivesegment x {of_account}", tenant.account_id)
+    packed = stack.sql(
+        f"SELECT x.workflow_id, x.steps FROM checkpoints_archivesegment x {of_account}", tenant.account_id
+    )
     held.update((workflow, entry.step) for workflow, index in packed for entry in unpack_index(index))
     return len(held)
 
