@@ -130,6 +130,8 @@ class Intake:
         self.behind = {}
 
     def release(self) -> None:
+        """Let others take these shards; what we said of them does not hold back saves until they do."""
+        self.step_down()
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_unlock_all()")
         self.shards = set()
