@@ -75,6 +75,21 @@ def test_an_archive_that_is_down_hides_nothing_that_is_elsewhere(api: httpx.Clie
     assert states(api, f"{wf}-cold", 1) == {n(1)}
 
 
+def test_saves_are_held_back_while_intake_is_behind_and_no_longer(
+    api: httpx.Client, wf: str, intake: Move, redis: redis_py.Redis
+) -> None:
+    saved(save(api, wf, 1, n(1)))
+    seconds, _ = redis.time()
+    for shard in range(16):
+        redis.hset(f"intake:{{{shard:02d}}}", mapping={"alive": seconds * 10**6, "behind": (seconds - 7) * 10**6})
+    answer = save(api, wf, 2, n(2))
+    error_of(answer, 503, "SERVICE_UNAVAILABLE")
+    assert int(answer.headers["Retry-After"]) > 0
+    assert (save(api, wf, 1, n(1)).status_code, steps(api, wf)) == (200, [1])
+    intake()
+    saved(save(api, wf, 2, n(2)))
+
+
 @contextmanager
 def redis_that(redis: redis_py.Redis, how: str) -> Iterator[None]:
     """Full, or a replica after a failover; as it was afterwards."""
