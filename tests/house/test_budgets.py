@@ -6,7 +6,7 @@ import pytest
 
 from tests.house.sources import named, python, short
 
-MODULE = 250
+MODULE, TEST_MODULE = 250, 300
 FUNCTION = 25
 TEST = 20  # aim for 15; what a race or a crash needs to be told may take a few more
 
@@ -28,7 +28,8 @@ def length(function):
 
 def test_no_module_is_longer_than_two_screens():
     long = {short(path): len(path.read_text().splitlines()) for path in [*python(), *named(".lua")]}
-    assert {path: lines for path, lines in long.items() if lines > MODULE} == {}
+    most = {path: TEST_MODULE if path.startswith("tests/") else MODULE for path in long}
+    assert {path: lines for path, lines in long.items() if lines > most[path]} == {}
 
 
 def test_no_function_is_longer_than_one_screen():
