@@ -55,15 +55,16 @@ class MetricsView(HotAPIView):
 
 
 async def everything() -> list[Metric]:
-    redis, postgres, archive, *found = await asyncio.gather(
+    redis, postgres, archive, counted, *found = await asyncio.gather(
         health.redis(),
         health.postgres(),
         health.archive(),
+        asyncio.to_thread(board.families),
         asked(asyncio.to_thread(figures.of_redis)),
         asked(in_thread(figures.of_postgres)),
     )
     tiers = {"redis": redis, "postgres": postgres, "archive": archive}
-    return [*board.families(), *figures.of_this_server(tiers), *(metric for metrics in found for metric in metrics)]
+    return [*counted, *figures.of_this_server(tiers), *(metric for metrics in found for metric in metrics)]
 
 
 async def asked(look: Awaitable[Iterable[Metric]]) -> list[Metric]:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 import secrets
+import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -97,19 +98,21 @@ class Board:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
+        self.lock = threading.Lock()
         self.written = b""
         self.file = ""
 
     def publish(self) -> None:
         """Write what this process has, if it has changed."""
-        packed = encode({name: list(each.rows.items()) for name, each in series.items()})
-        if self.folder is None or packed == self.written:
-            return
-        self.file = self.file or f"{os.getpid()}-{secrets.token_hex(4)}"
-        beside = self.folder / f"{self.file}.part"
-        beside.write_bytes(packed)
-        beside.rename(self.folder / f"{self.file}.figures")
-        self.written = packed
+        with self.lock:
+            packed = encode({name: list(each.rows.items()) for name, each in series.items()})
+            if self.folder is None or packed == self.written:
+                return
+            self.file = self.file or f"{os.getpid()}-{secrets.token_hex(4)}"
+            beside = self.folder / f"{self.file}.part"
+            beside.write_bytes(packed)
+            beside.rename(self.folder / f"{self.file}.figures")
+            self.written = packed
 
     def totals(self) -> dict[str, Rows]:
         """Of all processes: ours as they are now, the others' as of their last second."""
@@ -127,7 +130,7 @@ class Board:
         """Until it is cancelled; the last word is the caller's."""
         while self.folder is not None:
             await asyncio.sleep(PUBLISHED_EVERY_SECONDS)
-            self.try_to_publish()
+            await asyncio.to_thread(self.try_to_publish)  # a disk may take a millisecond, or a second
 
     def try_to_publish(self) -> None:
         """A full disk must not end a process that only wanted to tell how it is."""

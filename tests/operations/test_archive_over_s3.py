@@ -98,9 +98,8 @@ def test_what_is_wrong_in_the_settings_loses_nothing(s3, api, intake, account, m
         assert resume(api, "wf").json()["source"] == "hot"
 
 
+@pytest.mark.parametrize("endpoint", ["https"], indirect=True)
 def test_a_certificate_that_nobody_vouches_for_is_not_trusted(endpoint, monkeypatch):
-    if endpoint.certificate is None:
-        pytest.skip("http has none")
     with archiving_to(monkeypatch, **{**endpoint.environment, "R2_CA_BUNDLE": ""}), pytest.raises(ArchiveDown) as down:
         archive.look()
     assert "SSL" in repr(down.value.__cause__)
