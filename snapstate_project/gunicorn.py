@@ -13,6 +13,9 @@ from snapstate_project.common.metrics import board
 from snapstate_project.env import env, env_int
 
 
+FIGURES = "snapstate-figures-"
+
+
 class Worker(UvicornWorker):
     CONFIG_KWARGS: dict[str, Any] = {
         "loop": "uvloop",
@@ -33,7 +36,20 @@ def cores() -> int:
 
 def on_starting(_arbiter: Any) -> None:
     """Before any worker is forked: the folder where they show their figures to each other."""
-    board.folder = Path(tempfile.mkdtemp(prefix="snapstate-figures-"))
+    for folder in Path(tempfile.gettempdir()).glob(f"{FIGURES}*"):
+        if not is_running(folder.name.removeprefix(FIGURES).partition("-")[0]):
+            shutil.rmtree(folder, ignore_errors=True)  # its master was killed
+    board.folder = Path(tempfile.mkdtemp(prefix=f"{FIGURES}{os.getpid()}-"))
+
+
+def is_running(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, PermissionError):  # not ours to judge, or to remove
+        return True
+    return True
 
 
 def on_exit(_arbiter: Any) -> None:

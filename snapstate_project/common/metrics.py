@@ -109,6 +109,7 @@ class Board:
             if self.folder is None or packed == self.written:
                 return
             self.file = self.file or f"{os.getpid()}-{secrets.token_hex(4)}"
+            self.folder.mkdir(exist_ok=True)  # whoever tidies up temporary folders knows nothing of us
             beside = self.folder / f"{self.file}.part"
             beside.write_bytes(packed)
             beside.rename(self.folder / f"{self.file}.figures")

@@ -3,6 +3,7 @@
 import os
 import secrets
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,9 +71,12 @@ def test_counts_do_not_fall_when_a_worker_is_killed(web):
     assert {web.refused() for _ in range(6)} == {before}
 
 
-def test_the_folder_of_figures_goes_with_the_server(tmp_path):
+def test_the_folder_of_figures_goes_with_the_server_or_with_the_next(tmp_path):
+    ended = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True, check=True).stdout.strip()
+    (tmp_path / f"snapstate-figures-{ended}-abandoned").mkdir()
     web = Web(TMPDIR=str(tmp_path))
     web.start()
+    assert [name for name in tmp_path.iterdir() if "abandoned" in str(name)] == []
     assert wait_until(lambda: len(list(tmp_path.glob("snapstate-figures-*/*.figures"))) == 2, seconds=10)
     web.stop()
     assert list(tmp_path.iterdir()) == []
