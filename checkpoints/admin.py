@@ -190,12 +190,12 @@ class WorkflowAdmin(ReadOnlyAdmin[Workflow]):
 
 def steps_of(request: HttpRequest, workflow_pk: str) -> dict[str, Any]:
     """A page of a workflow's steps, newest first, from `before` downwards."""
-    workflow = Workflow.objects.filter(pk=workflow_pk).first() if workflow_pk.isdigit() else None
+    workflow = Workflow.objects.filter(pk=workflow_pk).first() if workflow_pk.isdecimal() else None
     if workflow is None:
         return {}
     found = Checkpoint.objects.filter(workflow=workflow, generation=workflow.generation).defer("body").order_by("-step")
     before = request.GET.get("before", "")
-    page = list((found.filter(step__lt=int(before)) if before.isdigit() else found)[: STEPS_A_PAGE + 1])
+    page = list((found.filter(step__lt=int(before)) if before.isdecimal() else found)[: STEPS_A_PAGE + 1])
     return {
         "step_titles": STEP_TITLES,
         "steps": [row_of(step, previous) for step, previous in pairwise([*page, None]) if step][:STEPS_A_PAGE],

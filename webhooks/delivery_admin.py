@@ -69,7 +69,7 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        delivery = Delivery.objects.filter(pk=object_id).first() if object_id.isdigit() else None
+        delivery = Delivery.objects.filter(pk=object_id).first() if object_id.isdecimal() else None
         attempts = delivery.attempts[::-1] if delivery else []
         shown = {"attempts": attempts, "attempt_titles": ATTEMPT_TITLES}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})

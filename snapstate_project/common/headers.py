@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from whitenoise.middleware import WhiteNoiseMiddleware
@@ -91,6 +92,13 @@ def is_api(path: str) -> bool:
 
 
 class PagesMiddleware(Middleware):
+    def before(self, request: HttpRequest) -> HttpResponseBase | None:
+        """No name and no search on a page holds NUL, and Postgres fails on it."""
+        is_page = request.path.endswith("/")
+        if is_page and ("\x00" in request.path or "%00" in request.META.get("QUERY_STRING", "")):
+            raise BadRequest
+        return None
+
     def after(self, request: HttpRequest, response: HttpResponseBase) -> None:
         if not response.headers.get("Content-Type", "").startswith("text/html"):
             return
