@@ -12,7 +12,6 @@ from uvicorn_worker import UvicornWorker
 from snapstate_project.common.metrics import board
 from snapstate_project.env import env, env_int
 
-
 FIGURES = "snapstate-figures-"
 
 
