@@ -28,7 +28,8 @@ check: .venv/.installed-dev ## Lint, format, types, imports, schema, migrations,
 	.venv/bin/lint-imports --no-logo
 	$(MANAGE) check
 	$(MANAGE) makemigrations --check --dry-run
-	$(SCHEMA) | cmp - docs/openapi.json || { echo "docs/openapi.json is old: run make schema" >&2; exit 1; }
+	$(SCHEMA) --file .venv/openapi.json
+	cmp .venv/openapi.json docs/openapi.json || { echo "docs/openapi.json is old: run make schema" >&2; exit 1; }
 	$(RUN) -m snapstate_project.dev.check_containers
 
 schema: .venv/.installed-dev ## Write docs/openapi.json from the code
