@@ -16,6 +16,8 @@ dir "{folder}"
 requirepass {password}
 appendonly yes
 appendfsync {appendfsync}
+auto-aof-rewrite-min-size 256mb
+rdbcompression no
 save ""
 maxmemory-policy noeviction
 loglevel warning
