@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from agents_app.models import Agent
+from snapstate_project.common.ids import AGENT_ID
 from snapstate_project.events.catalogue import CheckpointSaved, WorkflowResumed
 from snapstate_project.events.models import Event
 from snapstate_project.events.relay import subscribe
@@ -21,5 +22,6 @@ def note_last_seen(events: list[Event]) -> None:
 def sights(events: list[Event]) -> Iterator[tuple[tuple[UUID, str], datetime]]:
     for event in events:
         body = event.body
-        if isinstance(body, CheckpointSaved | WorkflowResumed) and body.agent_id:
-            yield (event.account_id, body.agent_id), event.at
+        named = body.agent_id if isinstance(body, CheckpointSaved | WorkflowResumed) else None
+        if named and AGENT_ID.fullmatch(named):  # nothing else can be registered
+            yield (event.account_id, named), event.at

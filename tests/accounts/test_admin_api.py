@@ -102,7 +102,7 @@ def test_a_bad_query_is_a_400(operator_api: httpx.Client, query: str, path: str)
 
 def test_an_account_is_shown_with_its_usage_in_numbers(operator_api: httpx.Client, account: Account):
     body = operator_api.get(f"/admin/accounts/{account.id}").json()
-    assert set(body) == FIELDS | {"rate_limit_max", "usage_this_month"}
+    assert set(body) == FIELDS | {"rate_limit_max", "keep_last", "archive_days", "usage_this_month"}
     assert body["usage_this_month"] == {
         "checkpoint_writes": 0,
         "checkpoint_reads": 0,

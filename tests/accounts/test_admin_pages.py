@@ -229,7 +229,7 @@ def test_markup_in_names_stays_text(admin_client: Client):
 @pytest.mark.parametrize("query", [{"q": "\x00"}, {"status__exact": "x"}, {"p": "x"}, {"o": "99"}, {"state": "x"}])
 def test_odd_queries_do_no_harm(admin_client: Client, query: dict[str, str]):
     for path in (ACCOUNTS, KEYS):
-        assert admin_client.get(path, query).status_code in (200, 302)
+        assert admin_client.get(path, query).status_code in (200, 302, 400)
 
 
 @pytest.mark.parametrize("row", ["x", "00000000-0000-4000-8000-000000000000"])

@@ -19,11 +19,12 @@ BODY = codec.encode(pack(ENVELOPE, b"", STATE))
 DIGEST = bytes.fromhex(digest(ENVELOPE, b"", STATE))
 
 WORKFLOWS = """
-    INSERT INTO checkpoints_workflow (account_id, digest, workflow_id, generation, last_sequence, saved_sequence,
-        archived_sequence, dropped_sequence, head_step, head_sequence, head_digest, head_guard, status, metadata_terms,
-        total_checkpoints, size_bytes, stored_bytes, pinned, started_at, last_activity_at, expires_at, archive_at)
-    SELECT %(account)s, decode(md5(%(name)s || n), 'hex'), %(name)s || n, 1, n, n, 0, 0, 1, n, %(digest)s, '', 'active',
-        '{}', 1, 36, 60, false, now(), now(), %(expires)s, %(expires)s
+    INSERT INTO checkpoints_workflow (account_id, digest, workflow_id, generation, version, last_sequence,
+        saved_sequence, archived_sequence, dropped_sequence, head_step, head_sequence, head_digest, head_guard, status,
+        metadata_terms, total_checkpoints, size_bytes, stored_bytes, pinned, started_at, last_activity_at, expires_at,
+        archive_at)
+    SELECT %(account)s, decode(md5(%(name)s || n), 'hex'), %(name)s || n, 1, 0, n, n, 0, 0, 1, n, %(digest)s, '',
+        'active', '{}', 1, 36, 60, false, now(), now(), %(expires)s, %(expires)s
     FROM generate_series(1, %(count)s) AS n
 """
 CHECKPOINTS = """

@@ -59,7 +59,7 @@ class Up(Process):
         """Its exit status after this signal."""
         assert self.popen is not None
         self.send(number)
-        status = self.popen.wait(40)
+        status = self.popen.wait(90)
         if self.reader is not None:
             self.reader.join(2)
         return status

@@ -13,6 +13,7 @@ from types import FrameType
 
 from snapstate_project.dev.bench.contest import hold, shelve
 from snapstate_project.dev.bench.counting import count_cost
+from snapstate_project.dev.bench.cpu import Others
 from snapstate_project.dev.bench.marks import judge
 from snapstate_project.dev.bench.requests import BARE, OURS, READS, SIZES
 from snapstate_project.dev.bench.results import Results, about
@@ -71,7 +72,7 @@ def end(_number: int, _frame: FrameType | None) -> None:
 
 
 def measure(made: Stage, options: argparse.Namespace) -> Results:
-    results = Results(about=about(made))
+    results, others = Results(about=about(made)), Others()
     for size in SIZES:
         if "save" in options.only:
             compete(made, results, options, "save", size)
@@ -87,13 +88,13 @@ def measure(made: Stage, options: argparse.Namespace) -> Results:
         keep_up(made, results, options)
     if "storage" in options.only:
         results.storage = weigh(made)
+    results.others = others.share
     return results
 
 
 def compete(made: Stage, results: Results, options: argparse.Namespace, operation: str, size: str) -> None:
-    orders = [
-        Order(contender, operation, size, options.seconds, options.connections) for contender in (OURS, BARE, PIPELINE)
-    ]
+    seconds = {OURS: options.seconds, BARE: options.seconds, PIPELINE: options.seconds / 3}
+    orders = [Order(name, operation, size, seconds[name], options.connections) for name in seconds]
     results.contests.append(hold(made, orders, options.rounds))
     results.costs[f"{operation} {size}"] = count_cost(made, operation, size)
 

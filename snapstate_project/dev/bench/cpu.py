@@ -1,6 +1,7 @@
 """CPU seconds by group of processes, read from /proc: a process counts with all its descendants, ended ones too."""
 
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,6 +28,27 @@ class Meter:
             for name, root in self.groups.items()
             if processes
         }
+
+
+class Others:
+    """How much of the machine was taken by processes that are none of ours, since this was made."""
+
+    def __init__(self) -> None:
+        self.began, self.taken = time.monotonic(), self.taken_by_others()
+
+    @staticmethod
+    def taken_by_others() -> float:
+        if not (PROC / "stat").exists():
+            return 0.0
+        fields = [int(field) for field in (PROC / "stat").read_text().split(maxsplit=9)[1:9]]
+        idle, waiting = fields[3:5]
+        ours = Meter({"ours": os.getpid()}).read()["ours"]
+        return (sum(fields) - idle - waiting) / TICKS - ours
+
+    @property
+    def share(self) -> float:
+        elapsed = (time.monotonic() - self.began) * (os.cpu_count() or 1)
+        return max(0.0, self.taken_by_others() - self.taken) / elapsed
 
 
 def all_processes() -> dict[int, tuple[int, int]]:

@@ -18,9 +18,13 @@ from snapstate_project.dev.bench.sustained import Sustained
 
 @dataclass
 class Results:
-    """`contests` under full load; `duels` of one client with PostgresSaver; `alone`: events a second, by size."""
+    """`contests` under full load; `duels` of one client with PostgresSaver; `alone`: events a second, by size.
+
+    `others`: the share of the machine that processes other than ours took meanwhile.
+    """
 
     about: str = ""
+    others: float = 0.0
     contests: list[Contest] = field(default_factory=list)
     duels: list[Contest] = field(default_factory=list)
     costs: dict[str, Cost] = field(default_factory=dict)
@@ -43,6 +47,7 @@ class Results:
     def as_json(self) -> dict[str, Any]:
         return {
             "about": self.about,
+            "share_of_cpu_taken_by_others": self.others,
             "full_load": [contest_as_json(contest) for contest in self.contests],
             "one_client": [contest_as_json(duel) for duel in self.duels],
             "warm_request": {name: dataclasses.asdict(cost) for name, cost in self.costs.items()},

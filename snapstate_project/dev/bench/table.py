@@ -13,6 +13,8 @@ from snapstate_project.dev.bench.sustained import Sustained
 GROUPS = ("web", "redis", "intake", "postgres", "client")
 WIDTHS = (14, 15, 9, 8, 8, 8, 8, 7, *[9] * len(GROUPS), 7, 7, 6)
 HEAD = ("", "", "a second", "p50 ms", "p99 ms", "of bare", "settled", "by CPU", *GROUPS, "all", "trips", "SQL")
+NOTABLE = 0.05
+BIAS = "Who needs more CPU suffers more from that, so `of bare` is too low."
 GLOSSARY = """\
 of bare: requests a second beside those of bare ASGI in the same round (median) · settled: the same, until all that
 follows from them is done · by CPU: CPU of a request to bare ASGI, beside ours · one: one client, PostgresSaver.put"""
@@ -20,6 +22,8 @@ follows from them is done · by CPU: CPU of a request to bare ASGI, beside ours 
 
 def render(results: Results, marks: list[Mark]) -> str:
     lines = ["", f"SnapState bench · {results.about}", ""]
+    if results.others > NOTABLE:
+        lines += [f"Others took {results.others:.0%} of the CPUs meanwhile: trust no absolute figure. {BIAS}", ""]
     if results.contests or results.duels:
         lines += [GLOSSARY, "", " " * 78 + "CPU µs a request, with all that follows from it", line_of(HEAD)]
     for contest in results.contests:
