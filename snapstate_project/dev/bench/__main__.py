@@ -15,7 +15,7 @@ from snapstate_project.dev.bench.contest import hold, shelve
 from snapstate_project.dev.bench.counting import count_cost
 from snapstate_project.dev.bench.cpu import Others
 from snapstate_project.dev.bench.marks import judge
-from snapstate_project.dev.bench.requests import BARE, OURS, READS, SIZES
+from snapstate_project.dev.bench.requests import BARE, OURS, PLAIN, READS, SIZES
 from snapstate_project.dev.bench.results import Results, about
 from snapstate_project.dev.bench.slices import Order
 from snapstate_project.dev.bench.stage import PIPELINE, SAVER, Stage, say, stage
@@ -93,8 +93,9 @@ def measure(made: Stage, options: argparse.Namespace) -> Results:
 
 
 def compete(made: Stage, results: Results, options: argparse.Namespace, operation: str, size: str) -> None:
-    seconds = {OURS: options.seconds, BARE: options.seconds, PIPELINE: options.seconds / 3}
-    orders = [Order(name, operation, size, seconds[name], options.connections) for name in seconds]
+    contenders = (OURS, BARE) if operation == "replay" else (OURS, PLAIN, BARE)
+    orders = [Order(name, operation, size, options.seconds, options.connections) for name in contenders]
+    orders.append(Order(PIPELINE, operation, size, options.seconds / 3, options.connections))
     results.contests.append(hold(made, orders, options.rounds))
     results.costs[f"{operation} {size}"] = count_cost(made, operation, size)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from snapstate_project.dev.bench.cpu import Usage, difference
-from snapstate_project.dev.bench.requests import OURS
+from snapstate_project.dev.bench.requests import BARE, OURS
 from snapstate_project.dev.bench.slices import Order, Slice
 from snapstate_project.dev.bench.stage import SAVER, Stage, say
 
@@ -64,6 +64,10 @@ class Contest:
     operation: str
     size: str
     records: dict[str, Record]
+
+    def shares_of_bare(self, of: str) -> tuple[float, float, float]:
+        """Of requests a second, of those until all is settled, and of CPU turned over: the higher the better."""
+        return self.ratio(of, BARE), self.settled_ratio(of, BARE), self.cpu_ratio(BARE, of)
 
     def ratio(self, of: str, to: str) -> float:
         """Of requests a second: the median of what it was in each round."""

@@ -14,7 +14,7 @@ from snapstate_project.dev.bench.states import AGENT, LABEL, Course, make_course
 type Buffers = list[bytes]
 
 SIZES = {"2 KB": 2_000, "50 KB": 50_000}
-OURS, BARE = "SnapState", "bare ASGI"
+OURS, BARE, PLAIN = "SnapState", "bare ASGI", "plain ASGI"
 READS = ("resume", "replay")
 LIFE, PAGE = 40, 20
 """Steps of a workflow that is being saved; steps of one that is resumed or replayed."""
@@ -88,12 +88,12 @@ class Plan:
         shelved = self.shelved(order.size)
         first = place * len(shelved) // order.connections
         paths = {
-            (OURS, "resume"): "/workflows/{}/resume",
-            (OURS, "replay"): f"/workflows/{{}}/replay?limit={PAGE}",
-            (BARE, "resume"): "/resume/{}",
-            (BARE, "replay"): "/replay/{}",
+            ("resume", False): "/workflows/{}/resume",
+            ("replay", False): f"/workflows/{{}}/replay?limit={PAGE}",
+            ("resume", True): "/resume/{}",
+            ("replay", True): "/replay/{}",
         }
-        path = paths[order.contender, order.operation]
+        path = paths[order.operation, order.contender == BARE]
         ready = [[self.head("GET", path.format(workflow))] for workflow in shelved[first:] + shelved[:first]]
         return cycle(ready)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from snapstate_project.dev.bench.contest import Contest, Record
 from snapstate_project.dev.bench.counting import Cost
-from snapstate_project.dev.bench.requests import BARE, OURS
+from snapstate_project.dev.bench.requests import BARE, OURS, PLAIN
 from snapstate_project.dev.bench.stage import SAVER, Stage
 from snapstate_project.dev.bench.storage import Storage
 from snapstate_project.dev.bench.sustained import Sustained
@@ -66,9 +66,9 @@ def contest_as_json(contest: Contest) -> dict[str, Any]:
         "contenders": {name: record_as_json(record) for name, record in contest.records.items()},
     }
     if BARE in contest.records:
-        found["of_bare"] = contest.ratio(OURS, BARE)
-        found["of_bare_settled"] = contest.settled_ratio(OURS, BARE)
-        found["of_bare_by_cpu"] = contest.cpu_ratio(BARE, OURS)
+        found["of_bare"], found["of_bare_settled"], found["of_bare_by_cpu"] = contest.shares_of_bare(OURS)
+    if PLAIN in contest.records:
+        found["of_plain"] = contest.ratio(OURS, PLAIN)
     if SAVER in contest.records:
         found["p50_of_postgres_saver"] = contest.latency_ratio(OURS, SAVER)
         found["cpu_of_postgres_saver"] = contest.cpu_ratio(OURS, SAVER)

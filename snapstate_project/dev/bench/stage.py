@@ -22,7 +22,7 @@ from snapstate_project.dev.bench.bare import ACCOUNT_VARIABLE
 from snapstate_project.dev.bench.cpu import Meter, all_processes
 from snapstate_project.dev.bench.load import Load
 from snapstate_project.dev.bench.pipeline import Pipeline
-from snapstate_project.dev.bench.requests import BARE, OURS, Plan
+from snapstate_project.dev.bench.requests import BARE, OURS, PLAIN, Plan
 from snapstate_project.dev.bench.saver import Saver
 from snapstate_project.dev.bench.slices import Worker
 from snapstate_project.dev.bench.watch import Watch
@@ -34,7 +34,6 @@ from snapstate_project.dev.server import LOOPBACK, free_port
 PIPELINE, SAVER = "Redis pipeline", "PostgresSaver"
 OTHER_DATABASE = "langgraph"
 START_SECONDS = 60.0
-BARE_APP = "snapstate_project.dev.bench.bare:application"
 EMPTY = "TRUNCATE checkpoints_workflow, checkpoints_checkpoint, events_event CASCADE"
 
 
@@ -107,7 +106,7 @@ def stage(shelf: dict[str, int], raw_bytes: int) -> Iterator[Stage]:
         migrate()
         start_processes(home, made)
         owner = make_owner(made.addresses[OURS], made.admin_secret)
-        start_bare(made, owner)
+        start_yardsticks(made, owner)
         made.open_watch()
         start_workers(made, owner, shelf, raw_bytes)
         yield made
@@ -161,14 +160,16 @@ def start_processes(home: Path, made: Stage) -> None:
     wait_for(made, OURS, "/ready")
 
 
-def start_bare(made: Stage, owner: Owner) -> None:
-    """The bare app under the very command that web runs under."""
-    made.addresses[BARE] = (LOOPBACK, free_port())
-    command = [*made.processes[OURS].command[:-1], BARE_APP]
-    process = Process("bare", command, log=tell)
-    process.env = made.processes[OURS].env
-    made.start(BARE, process, PORT=str(made.addresses[BARE][1]), **{ACCOUNT_VARIABLE: owner.account_id})
-    wait_for(made, BARE, "/ready/-")
+def start_yardsticks(made: Stage, owner: Owner) -> None:
+    """Under the very command that web runs under."""
+    web = made.processes[OURS]
+    for name in (BARE, PLAIN):
+        made.addresses[name] = (LOOPBACK, free_port())
+        command = [*web.command[:-1], f"snapstate_project.dev.bench.{name.split()[0]}:application"]
+        process = Process(name, command, log=tell)
+        process.env = web.env
+        made.start(name, process, PORT=str(made.addresses[name][1]), **{ACCOUNT_VARIABLE: owner.account_id})
+        wait_for(made, name, "/ready/-")
 
 
 def wait_for(made: Stage, contender: str, path: str) -> None:
@@ -178,8 +179,10 @@ def wait_for(made: Stage, contender: str, path: str) -> None:
             return True
         return False
 
-    if not wait_until(answers, seconds=START_SECONDS):
-        raise CannotStart(f"{contender} did not answer within {START_SECONDS:.0f} seconds.")
+    process = made.processes[contender]
+    wait_until(lambda: answers() or not process.running, seconds=START_SECONDS)
+    if not answers():
+        raise CannotStart(f"{contender} does not answer ({process.ending}).")
 
 
 def start_workers(made: Stage, owner: Owner, shelf: dict[str, int], raw_bytes: int) -> None:
@@ -187,6 +190,6 @@ def start_workers(made: Stage, owner: Owner, shelf: dict[str, int], raw_bytes: i
     masters = {contender: made.processes[contender].pid for contender in made.addresses}
     plan = Plan(made.addresses, masters, owner.key, f"b{int(time.time())}", shelf, raw_bytes)
     made.start_worker(OURS, Load, plan)
-    made.workers[BARE] = made.workers[OURS]
+    made.workers[BARE] = made.workers[PLAIN] = made.workers[OURS]
     made.start_worker(PIPELINE, Pipeline, plan, UUID(owner.account_id))
     made.start_worker(SAVER, Saver, plan, made.servers.postgres.url_of(OTHER_DATABASE))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from snapstate_project.dev.bench.contest import Contest, Record
 from snapstate_project.dev.bench.marks import Mark
-from snapstate_project.dev.bench.requests import BARE, OURS
+from snapstate_project.dev.bench.requests import OURS, PLAIN
 from snapstate_project.dev.bench.results import Results
 from snapstate_project.dev.bench.stage import SAVER
 from snapstate_project.dev.bench.storage import Storage
@@ -16,8 +16,9 @@ HEAD = ("", "", "a second", "p50 ms", "p99 ms", "of bare", "settled", "by CPU", 
 NOTABLE = 0.05
 BIAS = "Who needs more CPU suffers more from that, so `of bare` is too low."
 GLOSSARY = """\
-of bare: requests a second beside those of bare ASGI in the same round (median) · settled: the same, until all that
-follows from them is done · by CPU: CPU of a request to bare ASGI, beside ours · one: one client, PostgresSaver.put"""
+bare ASGI: the Redis work of a request, and nothing else · plain ASGI: all of its work, without Django and DRF
+of bare: requests a second beside bare ASGI's in the same round (median) · settled: the same, counting the time until
+all that follows was done · by CPU: the CPU of bare ASGI beside it · one: one client, beside PostgresSaver.put"""
 
 
 def render(results: Results, marks: list[Mark]) -> str:
@@ -49,13 +50,11 @@ def line_of(cells: tuple[str, ...]) -> str:
 def contest_lines(results: Results, contest: Contest) -> Iterator[str]:
     name = f"{contest.operation} {contest.size}"
     for contender, record in contest.records.items():
-        if contender != OURS:
-            yield line_of(("", *figures(contender, record, ["", "", ""]), "", ""))
-            continue
+        judged = contender in (OURS, PLAIN)
+        ratios = [f"{ratio:.0%}" for ratio in contest.shares_of_bare(contender)] if judged else ["", "", ""]
         cost = results.costs[name]
-        ratios = [contest.ratio(OURS, BARE), contest.settled_ratio(OURS, BARE), contest.cpu_ratio(BARE, OURS)]
-        ours = figures(contender, record, [f"{ratio:.0%}" for ratio in ratios])
-        yield line_of((name, *ours, f"{cost.trips:.2f}", f"{cost.transactions:.2f}"))
+        costs = (f"{cost.trips:.2f}", f"{cost.transactions:.2f}") if contender == OURS else ("", "")
+        yield line_of((name if contender == OURS else "", *figures(contender, record, ratios), *costs))
 
 
 def figures(contender: str, record: Record, ratios: list[str]) -> tuple[str, ...]:
