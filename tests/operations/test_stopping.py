@@ -37,7 +37,7 @@ def test_a_worker_whose_task_hangs_in_the_archive_goes_in_time_and_loses_nothing
     with Running("worker", WORKER, **mortal_s3.environment) as worker:
         assert worker.says("ready.")
         app.send_task("checkpoints.archive_expiring")
-        assert wait_until(ArchiveIntent.objects.filter(workflow__account=account).exists, seconds=10)
+        assert wait_until(ArchiveIntent.objects.filter(workflow__account=account).exists, seconds=60)
         assert worker.leave() < AT_MOST_SECONDS
         assert wait_until(lambda: worker.group() == [], seconds=1)
     mortal_s3.send(signal.SIGCONT)
