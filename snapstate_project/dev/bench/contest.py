@@ -1,7 +1,7 @@
 """Contenders take turns of one slice each, round after round; only ratios within a round mean anything."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from snapstate_project.dev.bench.cpu import Usage, difference
@@ -102,7 +102,7 @@ def hold(stage: Stage, orders: Sequence[Order], rounds: int) -> Contest:
     """Every order once a round, each round beginning with another; a short turn before to warm up."""
     records = {order.contender: Record() for order in orders}
     for order in orders:
-        take_turn(stage, Order(**{**vars(order), "seconds": WARM_UP_SECONDS}))
+        take_turn(stage, replace(order, seconds=min(order.seconds, WARM_UP_SECONDS)))
     for number in range(rounds):
         first = number % len(orders)
         for order in [*orders[first:], *orders[:first]]:
