@@ -56,9 +56,11 @@ help: ## Show this
 	@$(INSTALL) -r requirements.lock
 	@touch $@
 
-.venv/.installed-dev: requirements-dev.lock | $(RUN)
+.venv/.installed-dev: requirements-dev.lock tests/clients/published.txt sdk-python/pyproject.toml mcp-server/pyproject.toml | $(RUN)
 	@echo "Installing what requirements-dev.lock pins into .venv …"
 	@$(INSTALL) -r requirements-dev.lock
+	@$(INSTALL) --no-deps --target .venv/published -r tests/clients/published.txt
+	@$(UV) pip install --quiet --python $(RUN) --no-deps --no-build-isolation -e sdk-python -e mcp-server
 	@touch .venv/.installed $@
 
 # .python-version names the Python we test with; any from 3.12 on will do where that one cannot be had.

@@ -4,13 +4,13 @@ import asyncio
 from datetime import datetime
 
 import pytest
-from snapstate_sdk import SnapStateClient
-from snapstate_sdk.errors import ValidationError
+
+from tests.clients.published import sdk
 
 
 @pytest.fixture
 def client(base_url, key):
-    with SnapStateClient(api_key=key, base_url=base_url) as client:
+    with sdk.SnapStateClient(api_key=key, base_url=base_url) as client:
         yield client
 
 
@@ -36,7 +36,7 @@ def test_it_registers_again_without_losing_what_it_leaves_out(client):
 
 def test_it_does_so_asynchronously(base_url, key):
     async def run():
-        async with SnapStateClient(api_key=key, base_url=base_url) as client:
+        async with sdk.SnapStateClient(api_key=key, base_url=base_url) as client:
             made = await client.async_register_agent("bot", "Bot")
             return made, await client.async_list_agents()
 
@@ -52,5 +52,5 @@ def test_its_saves_are_sights_of_the_agent(client, intake):
 
 
 def test_it_hears_why_an_agent_is_refused(client):
-    with pytest.raises(ValidationError, match="agent_id"):
+    with pytest.raises(sdk.ValidationError, match="agent_id"):
         client.register_agent("not an id", "Bot")

@@ -5,11 +5,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
-import snapstate_sdk
 
+from tests.clients import published
 from tests.hostile.reading import body, checkpoint, everywhere, place_of, save, saved, send, states, workflow
 from tests.hostile.rooms import JS_SDK, PYTHON_SDK, home_of, waits_for_client
 
@@ -76,7 +77,7 @@ def test_what_is_taken_comes_back_byte_for_byte(api: httpx.Client, wf: str, sett
 
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
 def test_the_published_sdk_reads_it_as_the_same_json_value(
-    api: httpx.Client, wf: str, sdk: snapstate_sdk.SnapStateClient, settle: Settle, text: str
+    api: httpx.Client, wf: str, sdk: Any, settle: Settle, text: str
 ) -> None:
     saved(save(api, wf, 1, text))
     settle()
@@ -187,8 +188,8 @@ def test_odd_keys_are_untouched_through_our_js_sdk(base_url: str, key: str) -> N
     subprocess.run(["node", "--input-type=module", "-e", script, base_url, key, *KEYS], cwd=home_of(JS_SDK), check=True)
 
 
-def test_the_published_sdk_sends_nan_and_is_refused(wf: str, sdk: snapstate_sdk.SnapStateClient) -> None:
-    with pytest.raises(snapstate_sdk.ValidationError, match=r"state\.x"):
+def test_the_published_sdk_sends_nan_and_is_refused(wf: str, sdk: Any) -> None:
+    with pytest.raises(published.sdk.ValidationError, match=r"state\.x"):
         sdk.save(wf, 1, {"x": float("nan")})
 
 

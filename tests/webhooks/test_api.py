@@ -5,8 +5,8 @@ from importlib import import_module
 
 import pytest
 from django.utils import timezone
-from snapstate_sdk import SnapStateClient
 
+from tests.clients.published import sdk
 from tests.webhooks.steps import deliver, delivery, endpoint, happened, queue, saved
 from webhooks import services
 from webhooks.models import Delivery, Endpoint
@@ -48,7 +48,7 @@ def test_registered_is_what_was_asked_for(api, registered):
 
 
 def test_the_published_client_registers(base_url, key):
-    with SnapStateClient(key, base_url) as client:
+    with sdk.SnapStateClient(key, base_url) as client:
         with_own = client.register_webhook(URL, ["checkpoint.saved", "workflow.resumed", "workflow.expired"], "s3cret")
         without = client.register_webhook(URL, ["checkpoint.saved"])
     assert with_own["secret"] == "s3cret"

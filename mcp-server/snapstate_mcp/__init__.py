@@ -1,0 +1,1 @@
+"""Tools that let any MCP client save and resume its work in SnapState."""
