@@ -1,1 +1,62 @@
-"""The Python client of SnapState."""
+"""The Python client of SnapState: save the work of agents, resume it, replay it."""
+
+from snapstate_sdk.client import CheckpointClient, SnapStateClient
+from snapstate_sdk.errors import (
+    AuthError,
+    CheckpointError,
+    ConflictError,
+    ConnectionFailedError,
+    ForbiddenError,
+    NotFoundError,
+    PayloadTooLargeError,
+    RateLimitError,
+    ServiceUnavailableError,
+    SnapStateError,
+    UnsendableTypeError,
+    UnsendableValueError,
+    ValidationError,
+    WebhookVerificationError,
+)
+from snapstate_sdk.models import (
+    Agent,
+    Checkpoint,
+    Diff,
+    ErrorSeen,
+    SaveResult,
+    StepsDiff,
+    WorkflowPage,
+    WorkflowReplay,
+    WorkflowResume,
+    WorkflowSummary,
+)
+from snapstate_sdk.version import __version__
+
+__all__ = [
+    "Agent",
+    "AuthError",
+    "Checkpoint",
+    "CheckpointClient",
+    "CheckpointError",
+    "ConflictError",
+    "ConnectionFailedError",
+    "Diff",
+    "ErrorSeen",
+    "ForbiddenError",
+    "NotFoundError",
+    "PayloadTooLargeError",
+    "RateLimitError",
+    "SaveResult",
+    "ServiceUnavailableError",
+    "SnapStateClient",
+    "SnapStateError",
+    "StepsDiff",
+    "UnsendableTypeError",
+    "UnsendableValueError",
+    "ValidationError",
+    "WebhookVerificationError",
+    "WorkflowPage",
+    "WorkflowReplay",
+    "WorkflowResume",
+    "WorkflowSummary",
+    "__version__",
+]

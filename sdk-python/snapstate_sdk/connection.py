@@ -1,0 +1,121 @@
+"""Sends calls over HTTP until they are answered: once for threads, once for asyncio, and nothing else differs."""
+
+import asyncio
+import threading
+import time
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+import httpx2
+
+from snapstate_sdk.call import Answer, Call
+from snapstate_sdk.retries import LOST, Attempts, Patience, Wait
+
+T = TypeVar("T")
+
+
+class Connection:
+    """Opens what it needs when it is needed. Safe for threads, and for one event loop after another."""
+
+    def __init__(
+        self,
+        base_url: str,
+        headers: dict[str, str],
+        patience: Patience,
+        transport: httpx2.BaseTransport | None = None,
+        async_transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.base_url = base_url
+        self.headers = headers
+        self.patience = patience
+        self._transport = transport
+        self._async_transport = async_transport
+        self._opening = threading.Lock()
+        self._client: httpx2.Client | None = None
+        self._async_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = WeakKeyDictionary()
+
+    def send(self, call: Call[T]) -> T:
+        """The call's answer. Raises SnapStateError."""
+        attempts, client = Attempts(call, self.patience), self._client or self._open()
+        while True:
+            try:
+                result = attempts.result_of(self._exchange(client, call, attempts))
+            except LOST as error:
+                result = attempts.after_loss(error)
+            if not isinstance(result, Wait):
+                return result
+            time.sleep(result.seconds)
+
+    async def async_send(self, call: Call[T]) -> T:
+        """The call's answer. Raises SnapStateError."""
+        attempts, client = Attempts(call, self.patience), self._async_open()
+        while True:
+            try:
+                result = attempts.result_of(await self._async_exchange(client, call, attempts))
+            except LOST as error:
+                result = attempts.after_loss(error)
+            if not isinstance(result, Wait):
+                return result
+            await asyncio.sleep(result.seconds)
+
+    def _exchange(self, client: httpx2.Client, call: Call[T], attempts: Attempts[T]) -> Answer:
+        response = client.send(self._request(client, call, attempts), stream=True)
+        try:
+            chunks = []
+            for chunk in response.iter_bytes():
+                chunks.append(chunk)
+                attempts.check_time()
+        finally:
+            response.close()
+        return Answer(response.status_code, response.headers, b"".join(chunks))
+
+    async def _async_exchange(self, client: httpx2.AsyncClient, call: Call[T], attempts: Attempts[T]) -> Answer:
+        response = await client.send(self._request(client, call, attempts), stream=True)
+        try:
+            chunks = []
+            async for chunk in response.aiter_bytes():
+                chunks.append(chunk)
+                attempts.check_time()
+        finally:
+            await response.aclose()
+        return Answer(response.status_code, response.headers, b"".join(chunks))
+
+    def _request(
+        self, client: httpx2.Client | httpx2.AsyncClient, call: Call[T], attempts: Attempts[T]
+    ) -> httpx2.Request:
+        return client.build_request(
+            call.method,
+            self.base_url + call.path,
+            content=call.content,
+            headers=call.headers or None,
+            timeout=attempts.timeout(),
+        )
+
+    def _open(self) -> httpx2.Client:
+        with self._opening:
+            if self._client is None:
+                self._client = httpx2.Client(headers=self.headers, transport=self._transport)
+            return self._client
+
+    def _async_open(self) -> httpx2.AsyncClient:
+        loop = asyncio.get_running_loop()
+        with self._opening:
+            client = self._async_clients.get(loop)
+            if client is None:
+                client = httpx2.AsyncClient(headers=self.headers, transport=self._async_transport)
+                self._async_clients[loop] = client
+            return client
+
+    def close(self) -> None:
+        """Of the sync side. A later call opens it again."""
+        with self._opening:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    async def async_close(self) -> None:
+        """Of the running event loop. A later call opens it again."""
+        with self._opening:
+            client = self._async_clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()

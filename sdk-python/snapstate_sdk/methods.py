@@ -1,0 +1,112 @@
+"""How an entry of `calls` becomes a method: one line for the sync client, one for its async twin."""
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from snapstate_sdk.call import Call, Pages
+from snapstate_sdk.connection import Connection
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Connected(Protocol):
+    """Whatever can send."""
+
+    @property
+    def connection(self) -> Connection: ...
+
+
+def sync(make: Callable[P, Call[T]]) -> Callable[Concatenate[Connected, P], T]:
+    """Sends the call and waits."""
+
+    @_signed(make)
+    def method(self: Connected, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.connection.send(make(*args, **kwargs))
+
+    return method
+
+
+def asynchronous(make: Callable[P, Call[T]]) -> Callable[Concatenate[Connected, P], Awaitable[T]]:
+    """Sends the call and awaits it."""
+
+    @_signed(make)
+    async def method(self: Connected, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.connection.async_send(make(*args, **kwargs))
+
+    return method
+
+
+def each(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], Iterator[T]]:
+    """An iterator that asks for a page when it needs one."""
+
+    @_signed(make)
+    def method(self: Connected, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        return _walk(self.connection, make(*args, **kwargs))
+
+    return method
+
+
+def async_each(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], AsyncIterator[T]]:
+    """An async iterator that asks for a page when it needs one."""
+
+    @_signed(make)
+    def method(self: Connected, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        return _async_walk(self.connection, make(*args, **kwargs))
+
+    return method
+
+
+def whole(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], list[T]]:
+    """All pages as one list."""
+
+    @_signed(make)
+    def method(self: Connected, /, *args: P.args, **kwargs: P.kwargs) -> list[T]:
+        return list(_walk(self.connection, make(*args, **kwargs)))
+
+    return method
+
+
+def async_whole(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], Awaitable[list[T]]]:
+    """All pages as one list."""
+
+    @_signed(make)
+    async def method(self: Connected, /, *args: P.args, **kwargs: P.kwargs) -> list[T]:
+        return [item async for item in _async_walk(self.connection, make(*args, **kwargs))]
+
+    return method
+
+
+def _walk(connection: Connection, pages: Pages[T]) -> Iterator[T]:
+    cursor: str | None = None
+    while True:
+        items, cursor = connection.send(pages.page(cursor))
+        yield from items
+        if cursor is None:
+            return
+
+
+async def _async_walk(connection: Connection, pages: Pages[T]) -> AsyncIterator[T]:
+    cursor: str | None = None
+    while True:
+        items, cursor = await connection.async_send(pages.page(cursor))
+        for item in items:
+            yield item
+        if cursor is None:
+            return
+
+
+def _signed(make: Callable[..., Any]) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Name, docstring and signature of the entry, with `self` in front: what `help()` and editors show."""
+
+    def sign(method: Callable[P, T]) -> Callable[P, T]:
+        signed = wraps(make)(method)
+        entry = inspect.signature(make)
+        first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        signature = entry.replace(parameters=[first, *entry.parameters.values()])
+        signed.__signature__ = signature  # type: ignore[attr-defined]
+        return signed
+
+    return sign
