@@ -25,13 +25,14 @@ from accounts.serializers import (
     AccountSerializer,
     FreshKeySerializer,
     IssuedKeySerializer,
+    KeyListSerializer,
     KeySerializer,
-    KeysSerializer,
     NewAccountSerializer,
     NewKeySerializer,
 )
 from snapstate_project.common.api import check_body, json_response
 from snapstate_project.common.errors import NotFound, ValidationFailed
+from snapstate_project.common.openapi import links
 from snapstate_project.common.pagination import DEFAULT_LIMIT, LIMIT
 from snapstate_project.common.query import Parser, integer, query
 
@@ -54,6 +55,8 @@ class OperatorView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        if not hasattr(self, (request.method or "").lower()):
+            self.http_method_not_allowed(request)
         django_request: Any = request._request
         self.parameters = query(django_request, self.query_parameters if request.method in ("GET", "HEAD") else {})
         if request.method not in READS_NO_BODY:
@@ -64,7 +67,7 @@ class AccountsView(OperatorView):
     query_parameters = {"page": PAGE, "limit": LIMIT}
 
     @extend_schema(
-        operation_id="list_accounts",
+        operation_id="listAccounts",
         summary="List accounts, newest first",
         parameters=PAGE_PARAMETERS,
         responses=AccountPageSerializer,
@@ -77,10 +80,11 @@ class AccountsView(OperatorView):
         return json_response({"accounts": accounts, "total": Account.objects.count()})
 
     @extend_schema(
-        operation_id="create_account",
+        operation_id="createAccount",
         summary="Create an account",
         request=NewAccountSerializer,
         responses={201: AccountSerializer, 409: CONFLICT},
+        extensions=links("201", ("getAccount changeAccount issueKey listKeys", {"account_id": "id"})),
     )
     def post(self, request: Request) -> HttpResponse:
         account = services.create_account(**read(NewAccountSerializer, request))
@@ -89,7 +93,7 @@ class AccountsView(OperatorView):
 
 class AccountView(OperatorView):
     @extend_schema(
-        operation_id="get_account",
+        operation_id="getAccount",
         summary="Get an account with its usage of this month",
         responses=AccountDetailSerializer,
     )
@@ -97,7 +101,7 @@ class AccountView(OperatorView):
         return json_response(detail(account_or_404(account_id)))
 
     @extend_schema(
-        operation_id="change_account",
+        operation_id="changeAccount",
         summary="Change plan, status or rate limit",
         request=AccountChangesSerializer,
         responses=AccountDetailSerializer,
@@ -108,16 +112,17 @@ class AccountView(OperatorView):
 
 
 class KeysView(OperatorView):
-    @extend_schema(operation_id="list_keys", summary="List an account's keys, newest first", responses=KeysSerializer)
+    @extend_schema(operation_id="listKeys", summary="List an account's keys, newest first", responses=KeyListSerializer)
     def get(self, request: Request, account_id: str) -> HttpResponse:  # noqa: ARG002
         keys = account_or_404(account_id).keys.all()
         return json_response({"keys": KeySerializer(keys, many=True).data})
 
     @extend_schema(
-        operation_id="issue_key",
+        operation_id="issueKey",
         summary="Issue a key; its secret is shown only here",
         request=NewKeySerializer,
         responses={201: IssuedKeySerializer, 409: CONFLICT},
+        extensions=links("201", ("revokeKey", {"account_id": "account_id", "key_id": "id"})),
     )
     def post(self, request: Request, account_id: str) -> HttpResponse:
         account = account_or_404(account_id)
@@ -126,7 +131,7 @@ class KeysView(OperatorView):
 
 
 class KeyView(OperatorView):
-    @extend_schema(operation_id="revoke_key", summary="Revoke a key, at once and for good", responses={204: None})
+    @extend_schema(operation_id="revokeKey", summary="Revoke a key, at once and for good", responses={204: None})
     def delete(self, request: Request, account_id: str, key_id: str) -> HttpResponse:  # noqa: ARG002
         services.revoke_key(key_or_404(account_or_404(account_id), key_id))
         return HttpResponse(status=204)

@@ -2,11 +2,11 @@
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
-from snapstate_project.common.pagination import DEFAULT_LIMIT
+from snapstate_project.common.pagination import LIMIT_SCHEMA
 
 PAGE_PARAMETERS = [
     OpenApiParameter("page", {"type": "integer", "minimum": 1, "default": 1}),
-    OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": DEFAULT_LIMIT}),
+    OpenApiParameter("limit", LIMIT_SCHEMA),
 ]
 
 CONFLICT = OpenApiResponse(description="The email is taken, or the account closed (`CONFLICT`).")

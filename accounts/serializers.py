@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from django.core.validators import RegexValidator
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.keys import SCOPES
@@ -53,6 +54,16 @@ class Moment(serializers.DateTimeField):
         return iso(value)
 
 
+@extend_schema_field({"type": "string", "title": "AccountStatus", "enum": Account.Status.values})
+class Status(serializers.ChoiceField):
+    pass
+
+
+@extend_schema_field({"type": "string", "title": "Scope", "enum": list(SCOPES)})
+class Scope(serializers.ChoiceField):
+    pass
+
+
 def refuse(message: str) -> NoReturn:
     raise serializers.ValidationError(message)
 
@@ -67,7 +78,7 @@ class NewAccountSerializer(Strict):
 
 class AccountChangesSerializer(Strict):
     plan = Text(max_length=40, required=False, validators=[RegexValidator(PLAN_SHAPE)])
-    status = serializers.ChoiceField(choices=Account.Status.values, required=False)
+    status = Status(choices=Account.Status.values, required=False)
     rate_limit_max = WholeNumber(
         min_value=1,
         max_value=HIGHEST_RATE_LIMIT,
@@ -97,9 +108,7 @@ class AccountChangesSerializer(Strict):
 
 class NewKeySerializer(Strict):
     label = Text(max_length=100, required=False, allow_blank=True)  # type: ignore[assignment]
-    scopes = serializers.ListField(
-        child=serializers.ChoiceField(choices=SCOPES), required=False, help_text="All, if left out."
-    )
+    scopes = serializers.ListField(child=Scope(choices=SCOPES), required=False, help_text="All, if left out.")
     expires_at = Moment(required=False, allow_null=True)
 
     def validate_expires_at(self, value: datetime | None) -> datetime | None:
@@ -114,7 +123,7 @@ class AccountSerializer(serializers.Serializer[Any]):
     email = serializers.EmailField()
     name = serializers.CharField()
     plan = serializers.CharField()
-    status = serializers.ChoiceField(choices=Account.Status.values)
+    status = Status(choices=Account.Status.values)
     stripe_customer_id = serializers.CharField(allow_null=True)
     created_at = Moment()
     updated_at = Moment()
@@ -144,14 +153,14 @@ class KeySerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     key_prefix = serializers.CharField(source="prefix", help_text="The key's first 12 characters.")
     label = serializers.CharField()  # type: ignore[assignment]
-    scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
+    scopes = serializers.ListField(child=Scope(choices=SCOPES))
     last_used_at = Moment(allow_null=True)
     expires_at = Moment(allow_null=True)
     revoked_at = Moment(allow_null=True)
     created_at = Moment()
 
 
-class KeysSerializer(serializers.Serializer[Any]):
+class KeyListSerializer(serializers.Serializer[Any]):
     keys = KeySerializer(many=True)
 
 
@@ -160,7 +169,7 @@ class FreshKeySerializer(serializers.Serializer[Any]):
     account_id = serializers.UUIDField()
     key_prefix = serializers.CharField(source="prefix", help_text="The key's first 12 characters.")
     label = serializers.CharField()  # type: ignore[assignment]
-    scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
+    scopes = serializers.ListField(child=Scope(choices=SCOPES))
     expires_at = Moment(allow_null=True)
     created_at = Moment()
 

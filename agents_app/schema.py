@@ -5,47 +5,45 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from agents_app.serializers import AgentChanges, AgentList, AgentRecord, NewAgent
-from snapstate_project.common.ids import AGENT_ID_SCHEMA
+from snapstate_project.common.ids import REGISTERED_AGENT_ID_SCHEMA
+from snapstate_project.common.openapi import links
+from snapstate_project.common.pagination import CURSOR_SCHEMA, LIMIT_SCHEMA
 
 TAGS = ["Agents"]
-AGENT = OpenApiParameter("agent_id", AGENT_ID_SCHEMA, "path", description="The id it registered with.")
+AGENT = OpenApiParameter("agent_id", REGISTERED_AGENT_ID_SCHEMA, "path", description="The id it registered with.")
 
 REGISTER: dict[str, Any] = {
-    "operation_id": "register_agent",
+    "operation_id": "registerAgent",
     "tags": TAGS,
     "description": "An account has at most 50 agents, unless told otherwise: one more is a 400 `MAX_AGENTS_REACHED`.",
     "request": NewAgent,
     "responses": {201: OpenApiResponse(AgentRecord, description="Registered, or changed.")},
+    "extensions": links("201", ("getAgent changeAgent deleteAgent", {"agent_id": "agent_id"})),
 }
 LIST: dict[str, Any] = {
-    "operation_id": "list_agents",
+    "operation_id": "listAgents",
     "tags": TAGS,
     "parameters": [
-        OpenApiParameter(
-            "limit",
-            {"type": "integer", "minimum": 1, "maximum": 200, "default": 50},
-            "query",
-            description="Most per page.",
-        ),
-        OpenApiParameter("cursor", str, "query", description="`next_cursor` of the page before."),
+        OpenApiParameter("limit", LIMIT_SCHEMA, "query", description="Most per page."),
+        OpenApiParameter("cursor", CURSOR_SCHEMA, "query", description="`next_cursor` of the page before."),
     ],
     "responses": {200: AgentList},
 }
 GET: dict[str, Any] = {
-    "operation_id": "get_agent",
+    "operation_id": "getAgent",
     "tags": TAGS,
     "parameters": [AGENT],
     "responses": {200: AgentRecord},
 }
 CHANGE: dict[str, Any] = {
-    "operation_id": "change_agent",
+    "operation_id": "changeAgent",
     "tags": TAGS,
     "parameters": [AGENT],
     "request": AgentChanges,
     "responses": {200: AgentRecord},
 }
 DELETE: dict[str, Any] = {
-    "operation_id": "delete_agent",
+    "operation_id": "deleteAgent",
     "tags": TAGS,
     "parameters": [AGENT],
     "responses": {204: OpenApiResponse(description="Deleted. What it saved stays.")},

@@ -7,14 +7,14 @@ import msgspec
 from agents_app.models import Agent
 from snapstate_project.common.bodies import MAX_METADATA_BYTES, JSONObject, check_object, decoded
 from snapstate_project.common.errors import ValidationFailed
-from snapstate_project.common.ids import check_agent_id
+from snapstate_project.common.ids import REGISTERED_AGENT_ID_SCHEMA, check_registered_agent_id
 from snapstate_project.common.times import iso
 
 Name = Annotated[str, msgspec.Meta(max_length=255)]
 Description = Annotated[str, msgspec.Meta(max_length=2000)]
-Capability = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+Capability = Annotated[str, msgspec.Meta(max_length=255)]
 Capabilities = Annotated[list[Capability], msgspec.Meta(max_length=100)]
-AgentId = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": r"^[A-Za-z0-9_.:-]{1,255}$"})]
+AgentId = Annotated[str, msgspec.Meta(extra_json_schema=REGISTERED_AGENT_ID_SCHEMA)]
 Moment = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 
 
@@ -67,7 +67,7 @@ _changes = msgspec.json.Decoder(AgentChanges)
 def parse_new(body: bytes) -> tuple[str, dict[str, Any]]:
     """The id, and the fields to set."""
     new = decoded(body, _new)
-    return check_agent_id(new.agent_id), new.fields()
+    return check_registered_agent_id(new.agent_id), new.fields()
 
 
 def parse_changes(body: bytes) -> dict[str, Any]:

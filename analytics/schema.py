@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
 from analytics.serializers import AgentReports, FailureReport, Overview, WorkflowReport
-from snapstate_project.common.ids import AGENT_ID_SCHEMA
+from snapstate_project.common.ids import AGENT_ID_SCHEMA, WORKFLOW_ID_SCHEMA
 
 TAGS = ["Analytics"]
 QUERY: Literal["query"] = "query"
@@ -25,31 +25,34 @@ DAYS = OpenApiParameter(
 AGENT = OpenApiParameter("agent_id", AGENT_ID_SCHEMA, QUERY, description="Only failures of this agent.")
 
 OVERVIEW: dict[str, Any] = {
-    "operation_id": "analytics_overview",
+    "operation_id": "getAnalyticsOverview",
     "tags": TAGS,
     "description": "What was done, by day. Trails a save by about two seconds.",
     "parameters": DATES,
     "responses": {200: Overview},
 }
 WORKFLOW: dict[str, Any] = {
-    "operation_id": "analytics_workflow",
+    "operation_id": "getWorkflowAnalytics",
     "tags": TAGS,
     "description": "`stalled` is an active workflow without a save for a day, unless told otherwise.",
     "parameters": [
         OpenApiParameter(
-            "workflow_id", str, "path", description="The workflow's id, percent-encoded (a slash in it as `%2F`)."
+            "workflow_id",
+            WORKFLOW_ID_SCHEMA,
+            "path",
+            description="The workflow's id, percent-encoded (a slash in it as `%2F`).",
         )
     ],
     "responses": {200: WorkflowReport},
 }
 FAILURES: dict[str, Any] = {
-    "operation_id": "analytics_failures",
+    "operation_id": "getFailureAnalytics",
     "tags": TAGS,
     "parameters": [DAYS, AGENT],
     "responses": {200: FailureReport},
 }
 AGENTS: dict[str, Any] = {
-    "operation_id": "analytics_agents",
+    "operation_id": "getAgentAnalytics",
     "tags": TAGS,
     "parameters": DATES,
     "responses": {200: AgentReports},

@@ -6,10 +6,11 @@ import msgspec
 
 Moment = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 Day = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date"})]
+Status = Annotated[Literal["active", "completed", "failed", "stalled"], msgspec.Meta(title="WorkflowStatus")]
 Rate = Annotated[float, msgspec.Meta(ge=0, le=1, description="Workflows in which it failed ÷ its workflows.")]
 
 
-class Period(msgspec.Struct):
+class ReportPeriod(msgspec.Struct):
     """Both days are part of it."""
 
     start: Day
@@ -37,7 +38,7 @@ class Overview(msgspec.Struct):
     `total_checkpoints` are the newest revisions that were saved in the period; averages are of workflows as wholes.
     """
 
-    period: Period
+    period: ReportPeriod
     total_workflows: int
     completed_workflows: int
     failed_workflows: int
@@ -49,7 +50,7 @@ class Overview(msgspec.Struct):
     daily: list[ActivityDay]
 
 
-class StepSeen(msgspec.Struct):
+class StepReport(msgspec.Struct):
     """`time_since_previous_ms` is since the step before; 0 for the first, and for one that was saved before that."""
 
     step: int
@@ -67,9 +68,9 @@ class WorkflowReport(msgspec.Struct):
     total_steps: int
     total_size_bytes: int
     duration_seconds: float
-    status: Literal["active", "stalled", "completed", "failed"]
+    status: Status
     agents_involved: list[str]
-    checkpoints: list[StepSeen]
+    checkpoints: list[StepReport]
     resumed: bool
     resumed_count: int
     error_count: int

@@ -12,28 +12,28 @@ class UsagePeriodSerializer(serializers.Serializer[object]):
     end = serializers.DateTimeField(help_text="The first moment of the next month: not part of this one.")
 
 
-class CountedSerializer(serializers.Serializer[object]):
+class UsageCountSerializer(serializers.Serializer[object]):
     count = serializers.IntegerField(help_text="Units used this month.")
     free_remaining = serializers.IntegerField(help_text="Units left that cost nothing.")
     billable = serializers.IntegerField(help_text="Units beyond the free ones.")
 
 
-class StoredSerializer(serializers.Serializer[object]):
+class StorageUsageSerializer(serializers.Serializer[object]):
     current = serializers.FloatField(help_text="Gigabytes (2^30 bytes) held now, compressed.")
     free_remaining = serializers.FloatField(help_text="What the month's figure, the mean of its samples, leaves free.")
     billable = serializers.FloatField(help_text="Gigabytes of the month's figure beyond the free one.")
 
 
-class UsedSerializer(serializers.Serializer[object]):
-    checkpoint_writes = CountedSerializer()
-    storage_gb = StoredSerializer()
-    resume_calls = CountedSerializer()
-    replay_calls = CountedSerializer()
+class UsageByMeterSerializer(serializers.Serializer[object]):
+    checkpoint_writes = UsageCountSerializer()
+    storage_gb = StorageUsageSerializer()
+    resume_calls = UsageCountSerializer()
+    replay_calls = UsageCountSerializer()
 
 
 class UsageSerializer(serializers.Serializer[object]):
     period = UsagePeriodSerializer()
-    usage = UsedSerializer()
+    usage = UsageByMeterSerializer()
     estimated_charge = serializers.RegexField(r"^\$\d+\.\d{2}$", help_text='Dollars so far this month: "$0.00".')
 
 
@@ -41,13 +41,13 @@ class StripeEventSerializer(serializers.Serializer[object]):
     """Stripe's own: only what is read of it."""
 
     id = serializers.CharField()
-    object = serializers.ChoiceField(choices=["event"])
+    object = serializers.CharField(help_text="`event`")
     type = serializers.CharField()
     created = serializers.IntegerField(help_text="Seconds since 1970.")
     data = serializers.JSONField()  # type: ignore[assignment]
 
 
-class ReceivedSerializer(serializers.Serializer[object]):
+class StripeEventReceivedSerializer(serializers.Serializer[object]):
     received = serializers.BooleanField()
 
 

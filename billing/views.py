@@ -10,19 +10,19 @@ from rest_framework.views import APIView
 
 from billing import stripe_webhook
 from billing.errors import WebhookOff
-from billing.serializers import ReceivedSerializer, StripeEventSerializer, UsageSerializer
+from billing.serializers import StripeEventReceivedSerializer, StripeEventSerializer, UsageSerializer
 from billing.usage import usage_of
 from snapstate_project.common.api import HotAPIView, HotRequest, check_body, json_response, query
 
 NOT_LISTENING = OpenApiResponse(
-    {"$ref": "#/components/schemas/Error"}, "`STRIPE_WEBHOOK_SECRET` is not set (`NOT_FOUND`)."
+    {"$ref": "#/components/schemas/ErrorResponse"}, "`STRIPE_WEBHOOK_SECRET` is not set (`NOT_FOUND`)."
 )
 SIGNATURE = OpenApiParameter("Stripe-Signature", str, OpenApiParameter.HEADER, required=True)
 
 
 class UsageView(HotAPIView):
     @extend_schema(
-        operation_id="usage_retrieve",
+        operation_id="getUsage",
         summary="Usage and charge of this month",
         description="Any valid key may ask; no scope is needed. Trails the calls it counts by about two seconds.",
         tags=["Billing"],
@@ -43,13 +43,13 @@ class StripeWebhookView(APIView):
         return super().perform_content_negotiation(request, force=True)
 
     @extend_schema(
-        operation_id="stripe_webhook",
+        operation_id="receiveStripeEvent",
         summary="Take an event of Stripe's",
         description="Verified over the raw body; an event that was taken before changes nothing.",
         tags=["Billing"],
         parameters=[SIGNATURE],
         request=StripeEventSerializer,
-        responses={200: ReceivedSerializer, 404: NOT_LISTENING},
+        responses={200: StripeEventReceivedSerializer, 404: NOT_LISTENING},
     )
     def post(self, request: Request) -> HttpResponse:
         if not settings.STRIPE_WEBHOOK_SECRET:

@@ -13,7 +13,6 @@ from checkpoints.models import Workflow
 from checkpoints.serializers import (
     CheckpointDetail,
     Diff,
-    ErrorSeen,
     LatestCheckpoint,
     ReplayedCheckpoint,
     ResumedWorkflow,
@@ -71,7 +70,7 @@ def replayed(workflow_id: str, step: Step, *, include_state: bool) -> ReplayedCh
         metadata=_raw(step.metadata),
         agent_id=envelope.agent_id,
         status=envelope.status,
-        error=_seen(envelope.error),
+        error=envelope.error,
         etag=quoted(step.etag),
         created_at=_iso(step.at),
         size_bytes=len(step.state),
@@ -90,7 +89,7 @@ def detail(workflow_id: str, head: Head, step: Step, changes: Difference | None)
         metadata=_raw(step.metadata),
         agent_id=envelope.agent_id,
         status=envelope.status,
-        error=_seen(envelope.error),
+        error=envelope.error,
         etag=quoted(step.etag),
         created_at=_iso(step.at),
         expires_at=expiry(head),
@@ -154,10 +153,6 @@ def _iso(at: int) -> str:
 
 def _raw(text: bytes) -> msgspec.Raw | None:
     return msgspec.Raw(text) if text else None
-
-
-def _seen(error: Any) -> ErrorSeen | None:
-    return ErrorSeen(error.type, error.message) if error else None
 
 
 def saved(new: NewCheckpoint, outcome: SaveOutcome) -> HttpResponse:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-Status = Literal["active", "completed", "failed"]
+Status = Annotated[Literal["active", "completed", "failed"], msgspec.Meta(title="CheckpointStatus")]
 
 
 class StepError(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

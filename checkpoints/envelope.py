@@ -10,22 +10,26 @@ from checkpoints import content
 from checkpoints.content import Envelope, Status, StepError
 from checkpoints.errors import invalid
 from checkpoints.ids import MAX_STEP
-from snapstate_project.common.bodies import MAX_METADATA_BYTES, JSONObject, check_object, decoded
+from snapstate_project.common.bodies import MAX_METADATA_BYTES, JSONObject, JSONObjectOrNull, check_object, decoded
 from snapstate_project.common.errors import PayloadTooLarge
-from snapstate_project.common.ids import check_agent_id, check_workflow_id
+from snapstate_project.common.ids import AGENT_ID_SCHEMA, WORKFLOW_ID_SCHEMA, check_agent_id, check_workflow_id
 
 MAX_STATE_BYTES = 1_048_576
 MAX_TTL_SECONDS = 31_536_000
 _ETAG = re.compile(r'(?:W/)?(?:"([!#-~\x80-\xff]{1,200})"|([!#-+\--~]{1,200}))')
 
+ETAG_SCHEMA = {"type": "string", "pattern": r'^(W/)?("[!#-~]{1,200}"|[!#-+\--~]{1,200})$'}
+WorkflowId = Annotated[str, msgspec.Meta(extra_json_schema=WORKFLOW_ID_SCHEMA)]
+AgentId = Annotated[str, msgspec.Meta(extra_json_schema=AGENT_ID_SCHEMA)]
+
 
 class SaveRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    workflow_id: str
+    workflow_id: WorkflowId
     step: Annotated[int, msgspec.Meta(ge=0, le=MAX_STEP)]
     state: JSONObject
     label: Annotated[str, msgspec.Meta(max_length=256)] | None = None
-    agent_id: str | None = None
-    metadata: JSONObject = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
+    agent_id: AgentId | None = None
+    metadata: JSONObjectOrNull = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
     status: Status = "active"
     error: StepError | None = None
 

@@ -6,16 +6,25 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from checkpoints import serializers
-from checkpoints.envelope import SaveRequest, WorkflowChanges
+from checkpoints.envelope import ETAG_SCHEMA, SaveRequest, WorkflowChanges
 from checkpoints.ids import MAX_STEP
 from snapstate_project.common.ids import AGENT_ID_SCHEMA as AGENT
+from snapstate_project.common.ids import WORKFLOW_ID_SCHEMA
+from snapstate_project.common.openapi import links
+from snapstate_project.common.pagination import CURSOR_SCHEMA, LIMIT_SCHEMA
 
 Place = Literal["path", "query", "header"]
 PATH: Place = "path"
 QUERY: Place = "query"
 HEADER: Place = "header"
+STATUS = {"type": "string", "title": "WorkflowStatus", "enum": ["active", "completed", "failed", "stalled"]}
+METADATA_VALUE = {"type": "string", "maxLength": 65_536}
+# No workflow has NUL in its id.
+ID_PREFIX = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[^\u0000]*$"}
 STEP = {"type": "integer", "minimum": 0, "maximum": MAX_STEP}
-CONFLICT = OpenApiResponse(description="A guard or a step does not fit what is stored (`CONFLICT`).")
+CONFLICT = OpenApiResponse(
+    serializers.Conflict, description="A guard or a step does not fit what is stored (`CONFLICT`)."
+)
 
 
 def _parameter(name: str, place: Place, schema: Any, said: str, **more: Any) -> OpenApiParameter:
@@ -28,13 +37,17 @@ def _etag(required: bool = False) -> OpenApiParameter:
     )
 
 
-WORKFLOW = _parameter("workflow_id", PATH, str, "The workflow's id, percent-encoded (a slash in it as `%2F`).")
+WORKFLOW = _parameter(
+    "workflow_id", PATH, WORKFLOW_ID_SCHEMA, "The workflow's id, percent-encoded (a slash in it as `%2F`)."
+)
 CHECKPOINT = _parameter("checkpoint_id", PATH, str, "`cp_{workflow_id}_{step}`, percent-encoded.")
-LIMIT = _parameter("limit", QUERY, {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, "Most per page.")
-CURSOR = _parameter("cursor", QUERY, str, "`next_cursor` of the page before.")
+LIMIT = _parameter("limit", QUERY, LIMIT_SCHEMA, "Most per page.")
+CURSOR = _parameter("cursor", QUERY, CURSOR_SCHEMA, "`next_cursor` of the page before.")
+
+OF_WORKFLOW = {"workflow_id": "workflow_id"}
 
 SAVE: dict[str, Any] = {
-    "operation_id": "save_checkpoint",
+    "operation_id": "saveCheckpoint",
     "tags": ["Checkpoints"],
     "request": SaveRequest,
     "parameters": [
@@ -44,9 +57,9 @@ SAVE: dict[str, Any] = {
             {"type": "integer", "minimum": 1, "maximum": 31_536_000},
             "Seconds until the workflow moves to the archive, counted from its last save. Kept for later saves.",
         ),
-        _parameter("If-Match", HEADER, str, "The head's etag, or `*` for a workflow that exists."),
+        _parameter("If-Match", HEADER, ETAG_SCHEMA, "The head's etag, or `*` for a workflow that exists."),
         _parameter("If-None-Match", HEADER, {"type": "string", "const": "*"}, "Only if the workflow does not exist."),
-        _parameter("Prefer", HEADER, {"type": "string", "const": "return=minimal"}, "Leave out the diff."),
+        _parameter("Prefer", HEADER, str, "`return=minimal` leaves out the diff; all else is ignored."),
         _etag(True),
         OpenApiParameter(
             "Idempotent-Replayed", str, HEADER, response=[200], description="`true`: this save was stored before."
@@ -57,21 +70,27 @@ SAVE: dict[str, Any] = {
         200: OpenApiResponse(serializers.SavedCheckpoint, description="Stored before, with the same content."),
         409: CONFLICT,
     },
+    "extensions": links(
+        "201",
+        ("getCheckpoint", {"checkpoint_id": "checkpoint_id"}),
+        ("resumeWorkflow replayWorkflow compareSteps getWorkflow changeWorkflow eraseWorkflow", OF_WORKFLOW),
+        ("getWorkflowAnalytics", OF_WORKFLOW),
+    ),
 }
 GET: dict[str, Any] = {
-    "operation_id": "get_checkpoint",
+    "operation_id": "getCheckpoint",
     "tags": ["Checkpoints"],
     "parameters": [CHECKPOINT, _parameter("If-None-Match", HEADER, str, "An etag; 304 when it still fits."), _etag()],
     "responses": {200: serializers.CheckpointDetail, 304: OpenApiResponse(description="It is as you have it.")},
 }
 RESUME: dict[str, Any] = {
-    "operation_id": "resume_workflow",
+    "operation_id": "resumeWorkflow",
     "tags": ["Workflows"],
     "parameters": [WORKFLOW, _parameter("agent_id", QUERY, AGENT, "Who resumes."), _etag()],
     "responses": {200: serializers.ResumedWorkflow},
 }
 REPLAY: dict[str, Any] = {
-    "operation_id": "replay_workflow",
+    "operation_id": "replayWorkflow",
     "tags": ["Workflows"],
     "parameters": [
         WORKFLOW,
@@ -87,7 +106,7 @@ REPLAY: dict[str, Any] = {
     "responses": {200: serializers.Replay},
 }
 DIFF: dict[str, Any] = {
-    "operation_id": "diff_workflow",
+    "operation_id": "compareSteps",
     "tags": ["Workflows"],
     "parameters": [
         WORKFLOW,
@@ -97,41 +116,45 @@ DIFF: dict[str, Any] = {
     "responses": {200: serializers.StepsDiff},
 }
 LIST: dict[str, Any] = {
-    "operation_id": "list_workflows",
+    "operation_id": "listWorkflows",
     "tags": ["Workflows"],
     "description": "All filters look at the head. Trails a save by at most two seconds.",
     "parameters": [
-        _parameter("status", QUERY, str, "Of the head; `stalled` is active without saves for a day.",
-                   enum=["active", "completed", "failed", "stalled"]),
+        _parameter("status", QUERY, STATUS, "Of the head; `stalled` is active without saves for a day."),
         _parameter("agent_id", QUERY, AGENT, "Who saved the head."),
         _parameter("label", QUERY, {"type": "string", "maxLength": 256}, "The head's label, exactly."),
+        # A form-style object whose members are parameters themselves: `?metadata.team=red`.
         OpenApiParameter(
-            "metadata", {"type": "object", "additionalProperties": {"type": "string"}}, QUERY,
+            "metadata",
+            {"type": "object", "patternProperties": {r"^metadata\.": METADATA_VALUE}, "additionalProperties": False},
+            QUERY,
+            style="form",
+            explode=True,
             description="As `metadata.<key>=<value>`: a string's value, or the JSON text of a number, boolean or null.",
         ),
         _parameter("updated_after", QUERY, OpenApiTypes.DATETIME, "Last activity after this time."),
         _parameter("updated_before", QUERY, OpenApiTypes.DATETIME, "Last activity before this time."),
-        _parameter("q", QUERY, str, "What the workflow's id begins with."),
+        _parameter("q", QUERY, ID_PREFIX, "What the workflow's id begins with."),
         LIMIT,
         CURSOR,
     ],
     "responses": {200: serializers.WorkflowList},
 }  # fmt: skip
 SUMMARY: dict[str, Any] = {
-    "operation_id": "get_workflow",
+    "operation_id": "getWorkflow",
     "tags": ["Workflows"],
     "parameters": [WORKFLOW, _etag()],
     "responses": {200: serializers.WorkflowSummary},
 }
 PATCH: dict[str, Any] = {
-    "operation_id": "patch_workflow",
+    "operation_id": "changeWorkflow",
     "tags": ["Workflows"],
     "parameters": [WORKFLOW],
     "request": WorkflowChanges,
     "responses": {200: serializers.WorkflowSummary},
 }
 ERASE: dict[str, Any] = {
-    "operation_id": "erase_workflow",
+    "operation_id": "eraseWorkflow",
     "tags": ["Workflows"],
     "parameters": [WORKFLOW],
     "responses": {204: OpenApiResponse(description="Erased: every read answers 404 from now on.")},

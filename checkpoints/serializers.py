@@ -4,9 +4,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from checkpoints.content import Status
+from checkpoints.content import Status, StepError
 from snapstate_project.common.bodies import JSONObject
 
+Source = Annotated[Literal["hot", "warm", "archive"], msgspec.Meta(title="ResumeSource")]
+Tier = Annotated[Literal["live", "archive"], msgspec.Meta(title="WorkflowTier")]
 Moment = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 
 
@@ -29,6 +31,18 @@ class SavedCheckpoint(msgspec.Struct):
     diff_from_previous: Diff | msgspec.UnsetType | None = msgspec.UNSET
 
 
+class ExistingCheckpoint(msgspec.Struct):
+    checkpoint_id: str
+    etag: str
+
+
+class Conflict(msgspec.Struct):
+    """Beside the error stands what was found: the head, or the checkpoint at that step; null when there is none."""
+
+    error: Annotated[msgspec.Raw, msgspec.Meta(extra_json_schema={"$ref": "#/components/schemas/ApiError"})]
+    existing: ExistingCheckpoint | None
+
+
 class LatestCheckpoint(msgspec.Struct):
     checkpoint_id: str
     step: int
@@ -41,11 +55,6 @@ class LatestCheckpoint(msgspec.Struct):
     size_bytes: int
 
 
-class ErrorSeen(msgspec.Struct):
-    type: str
-    message: str
-
-
 class ReplayedCheckpoint(msgspec.Struct):
     """As in a resume, with its status and error; `state` is left out with `include_state=false`."""
 
@@ -55,7 +64,7 @@ class ReplayedCheckpoint(msgspec.Struct):
     metadata: JSONObject | None
     agent_id: str | None
     status: Status
-    error: ErrorSeen | None
+    error: StepError | None
     etag: str
     created_at: Moment
     size_bytes: int
@@ -71,7 +80,7 @@ class CheckpointDetail(msgspec.Struct):
     metadata: JSONObject | None
     agent_id: str | None
     status: Status
-    error: ErrorSeen | None
+    error: StepError | None
     etag: str
     created_at: Moment
     expires_at: Moment | None
@@ -87,7 +96,7 @@ class ResumedWorkflow(msgspec.Struct):
     workflow_started_at: Moment
     last_activity_at: Moment
     expires_at: Moment | None
-    source: Literal["hot", "warm", "archive"]
+    source: Source
 
 
 class Replay(msgspec.Struct):
@@ -123,7 +132,7 @@ class WorkflowSummary(msgspec.Struct):
     pinned: bool
     ttl_seconds: int | None
     keep_last: int | None
-    tier: Literal["live", "archive"]
+    tier: Tier
 
 
 class WorkflowList(msgspec.Struct):

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 
 from checkpoints import archive as archive_tier
@@ -82,21 +82,36 @@ archive = Probe(archive_answers, otherwise=False)
 lag = Probe(measure_lag, otherwise=None)
 
 
+@extend_schema_field({"type": "string", "title": "TierConnection", "enum": ["connected", "disconnected"]})
+class Connection(serializers.Field[str, str, str, str]):
+    pass
+
+
+@extend_schema_field({"type": "string", "title": "HealthStatus", "enum": ["ok", "degraded"]})
+class HealthStatus(serializers.Field[str, str, str, str]):
+    pass
+
+
+@extend_schema_field({"type": "string", "title": "ReadinessStatus", "enum": ["ready", "not_ready"]})
+class Readiness(serializers.Field[str, str, str, str]):
+    pass
+
+
 class HealthSerializer(serializers.Serializer[Any]):
-    status = serializers.ChoiceField(choices=["ok", "degraded"])
+    status = HealthStatus()
     version = serializers.CharField()
     uptime_seconds = serializers.IntegerField()
-    redis = serializers.ChoiceField(choices=["connected", "disconnected"])
-    postgres = serializers.ChoiceField(choices=["connected", "disconnected"])
-    r2 = serializers.ChoiceField(choices=["connected", "disconnected"])
+    redis = Connection()
+    postgres = Connection()
+    r2 = Connection()
     intake_lag_seconds = serializers.FloatField(allow_null=True)
     timestamp = serializers.DateTimeField()
 
 
 class ReadySerializer(serializers.Serializer[Any]):
-    status = serializers.ChoiceField(choices=["ready", "not_ready"])
-    redis = serializers.ChoiceField(choices=["connected", "disconnected"])
-    postgres = serializers.ChoiceField(choices=["connected", "disconnected"])
+    status = Readiness()
+    redis = Connection()
+    postgres = Connection()
 
 
 class OpenView(HotAPIView):
@@ -106,7 +121,7 @@ class OpenView(HotAPIView):
 
 
 class HealthView(OpenView):
-    @extend_schema(tags=["health"], responses={200: HealthSerializer, 503: HealthSerializer})
+    @extend_schema(operation_id="getHealth", tags=["Health"], responses={200: HealthSerializer, 503: HealthSerializer})
     async def get(self, request: HttpRequest) -> HttpResponse:
         """How every tier is, as of the last ten seconds. 503 while Redis or Postgres is down."""
         query(request, {})
@@ -126,7 +141,7 @@ class HealthView(OpenView):
 
 
 class ReadyView(OpenView):
-    @extend_schema(tags=["health"], responses={200: ReadySerializer, 503: ReadySerializer})
+    @extend_schema(operation_id="getReadiness", tags=["Health"], responses={200: ReadySerializer, 503: ReadySerializer})
     async def get(self, request: HttpRequest) -> HttpResponse:
         """Whether to send traffic here. A Postgres outage after the start shows, and is no reason not to."""
         query(request, {})

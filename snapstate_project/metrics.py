@@ -41,7 +41,7 @@ class MetricsView(HotAPIView):
 
     @extend_schema(
         tags=["Operators"],
-        operation_id="metrics",
+        operation_id="getMetrics",
         summary="Figures for Prometheus",
         auth=[{"operator": []}],  # type: ignore[list-item]  # as the document has it
         responses={(200, "text/plain"): OpenApiTypes.STR},

@@ -26,6 +26,7 @@ from checkpoints.answers import summary_of_row
 from checkpoints.listing import Position, list_workflows
 from checkpoints.models import Workflow
 from checkpoints.schema import CURSOR as CURSOR_PARAMETER
+from checkpoints.schema import ID_PREFIX, STATUS
 from checkpoints.schema import LIMIT as LIMIT_PARAMETER
 from checkpoints.serializers import Moment, WorkflowSummary
 from snapstate_project import health
@@ -35,7 +36,6 @@ from snapstate_project.common.threads import in_thread
 from snapstate_project.events.models import Event
 from snapstate_project.metrics import AsyncOperatorAuthentication
 
-STATUSES = ("active", "completed", "failed", "stalled")
 MEGABYTE = 2**20
 
 Id = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uuid"})]
@@ -50,7 +50,7 @@ class StatusCounts(msgspec.Struct):
     stalled: int = 0
 
 
-class Figures(msgspec.Struct):
+class ServiceStats(msgspec.Struct):
     """`active_workflows` counts stalled ones too; `storage_used_mb` is history as kept, compressed, in every tier.
 
     While Postgres is away, what it would tell is 0.
@@ -66,7 +66,7 @@ class Figures(msgspec.Struct):
     workflow_status: StatusCounts = msgspec.field(default_factory=StatusCounts)
 
 
-class Happening(msgspec.Struct):
+class ActivityEvent(msgspec.Struct):
     """Without a workflow when that was erased before its event was written, or when it is the account's own."""
 
     id: int
@@ -78,15 +78,15 @@ class Happening(msgspec.Struct):
     created_at: Moment
 
 
-class Activity(msgspec.Struct):
-    events: list[Happening]
+class ActivityList(msgspec.Struct):
+    events: list[ActivityEvent]
 
 
 class AccountWorkflow(WorkflowSummary, kw_only=True):
     account_id: Id
 
 
-class AccountWorkflows(msgspec.Struct):
+class AccountWorkflowList(msgspec.Struct):
     workflows: list[AccountWorkflow]
     has_more: bool
     next_cursor: str | None
@@ -99,17 +99,19 @@ class StatsView(HotAPIView):
 
     @extend_schema(
         tags=["Operators"],
-        operation_id="get_stats",
-        summary="Figures of the whole service",
+        operation_id="getStats",
+        summary="ServiceStats of the whole service",
         auth=[{"operator": []}],  # type: ignore[list-item]  # as the document has it
-        responses=Figures,
+        responses=ServiceStats,
     )
     async def get(self, request: HttpRequest) -> HttpResponse:
         """And whether its tiers answer, as of the last ten seconds."""
         query(request, {})
         redis, postgres, archive = await asyncio.gather(health.redis(), health.postgres(), health.archive())
         told: dict[str, Any] = await in_thread(figures, timezone.now()) if postgres else {}
-        return json_response(Figures(redis_connected=redis, postgres_connected=postgres, r2_reachable=archive, **told))
+        return json_response(
+            ServiceStats(redis_connected=redis, postgres_connected=postgres, r2_reachable=archive, **told)
+        )
 
 
 def figures(now: datetime) -> dict[str, Any]:
@@ -140,22 +142,22 @@ class ActivityView(OperatorView):
     query_parameters = {"limit": LIMIT}
 
     @extend_schema(
-        operation_id="list_activity",
+        operation_id="listActivity",
         summary="What happened last, newest first",
         parameters=[LIMIT_PARAMETER],
-        responses=Activity,
+        responses=ActivityList,
     )
     def get(self, request: Request) -> HttpResponse:  # noqa: ARG002 (the query is parsed already)
         events = Event.objects.order_by("-id")[: self.parameters.get("limit", DEFAULT_LIMIT)]
-        return json_response(Activity(list(happenings(list(events)))))
+        return json_response(ActivityList(list(happenings(list(events)))))
 
 
-def happenings(events: list[Event]) -> Iterator[Happening]:
+def happenings(events: list[Event]) -> Iterator[ActivityEvent]:
     accounts = Account.objects.filter(pk__in={event.account_id for event in events})
     emails = dict(accounts.values_list("pk", "email"))
     for event in events:
         body = event.body
-        yield Happening(
+        yield ActivityEvent(
             id=event.pk,
             account_id=str(event.account_id),
             email=emails.get(event.account_id),
@@ -176,22 +178,22 @@ class WorkflowsView(OperatorView):
     query_parameters = {
         "q": text(255),
         "account_id": account,
-        "status": choice(STATUSES),
+        "status": choice(STATUS["enum"]),
         "limit": LIMIT,
         "cursor": CURSOR,
     }
 
     @extend_schema(
-        operation_id="list_all_workflows",
+        operation_id="listAllWorkflows",
         summary="List workflows of all accounts, newest activity first",
         parameters=[
-            OpenApiParameter("q", str, description="What the workflow's id begins with."),
+            OpenApiParameter("q", ID_PREFIX, description="What the workflow's id begins with."),
             OpenApiParameter("account_id", {"type": "string", "format": "uuid"}),
-            OpenApiParameter("status", str, enum=STATUSES),
+            OpenApiParameter("status", STATUS),
             LIMIT_PARAMETER,
             CURSOR_PARAMETER,
         ],
-        responses=AccountWorkflows,
+        responses=AccountWorkflowList,
     )
     def get(self, request: Request) -> HttpResponse:  # noqa: ARG002
         asked = dict(self.parameters)
@@ -200,7 +202,7 @@ class WorkflowsView(OperatorView):
         rows, following = list_workflows(asked.pop("account_id", None), asked, limit=limit, after=after)
         workflows = [of_account(row) for row in rows]
         next_cursor = encode_cursor(following) if following else None
-        return json_response(AccountWorkflows(workflows, following is not None, next_cursor))
+        return json_response(AccountWorkflowList(workflows, following is not None, next_cursor))
 
 
 def of_account(row: Workflow) -> AccountWorkflow:
@@ -211,7 +213,7 @@ class AllOverviewView(OperatorView):
     query_parameters = DATE_PARSERS
 
     @extend_schema(
-        operation_id="analytics_overview_of_all",
+        operation_id="getOverviewOfAllAccounts",
         summary="Workflows, checkpoints and agents of a period, over all accounts",
         parameters=DATES,
         responses=Overview,
@@ -226,7 +228,7 @@ class AllFailuresView(OperatorView):
     query_parameters = FAILURES
 
     @extend_schema(
-        operation_id="analytics_failures_of_all",
+        operation_id="getFailuresOfAllAccounts",
         summary="What failed, by step and by agent, over all accounts",
         parameters=[DAYS, AGENT],
         responses=FailureReport,

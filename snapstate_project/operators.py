@@ -37,7 +37,7 @@ def sums(record: UsageRecord) -> UsageThisMonth:
 
 class AccountUsageView(OperatorView):
     @extend_schema(
-        operation_id="get_account_usage",
+        operation_id="getAccountUsage",
         summary="Get an account's usage and charge of this month",
         description="What the account itself sees at `/usage`.",
         responses=UsageSerializer,
@@ -48,7 +48,7 @@ class AccountUsageView(OperatorView):
 
 class AccountInvoicesView(OperatorView):
     @extend_schema(
-        operation_id="list_account_invoices",
+        operation_id="listAccountInvoices",
         summary="List an account's invoices, newest first",
         description="As Stripe last told of them; empty without Stripe.",
         responses=InvoiceSerializer(many=True),

@@ -8,7 +8,7 @@ import msgspec
 from snapstate_project.common.errors import ApiError, ValidationFailed
 from webhooks.addresses import target_of
 from webhooks.errors import AddressRefused
-from webhooks.serializers import NewSecret, NewWebhook, NoFields, WebhookChanges
+from webhooks.serializers import NewWebhook, NewWebhookSecret, NoFields, WebhookChanges
 from webhooks.signing import key_of
 
 LONGEST_SAID = 300
@@ -60,7 +60,7 @@ def invalid(path: str, message: str) -> ApiError:
 
 
 new_webhook = parser(NewWebhook)
-new_secret = parser(NewSecret)
+new_secret = parser(NewWebhookSecret)
 no_fields = parser(NoFields)
 _changes = parser(WebhookChanges)
 

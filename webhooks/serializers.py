@@ -8,12 +8,29 @@ from snapstate_project.common.times import iso
 from webhooks.messages import EventName
 from webhooks.models import Delivery, Endpoint
 
-Status = Literal["active", "disabled"]
+Status = Annotated[Literal["active", "disabled"], msgspec.Meta(title="WebhookStatus")]
+DeliveryStatus = Annotated[Literal["pending", "delivered", "failed"], msgspec.Meta(title="DeliveryStatus")]
+Event = Annotated[EventName, msgspec.Meta(title="WebhookEventType")]
 Moment = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
-Url = Annotated[str, msgspec.Meta(max_length=2_048, extra_json_schema={"format": "uri"})]
-Events = Annotated[list[EventName], msgspec.Meta(min_length=1, max_length=50)]
-Description = Annotated[str, msgspec.Meta(max_length=500)]
-Secret = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+Url = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_048,
+        extra_json_schema={"format": "uri", "pattern": "^https?://", "description": "https outside development."},
+    ),
+]
+Events = Annotated[list[Event], msgspec.Meta(min_length=1, max_length=50)]
+PRINTED = r"[^\u0000-\u001f\u007f-\u009f]"
+BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)"
+Description = Annotated[str, msgspec.Meta(max_length=500, extra_json_schema={"pattern": f"^{PRINTED}*$"})]
+Secret = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=256,
+        extra_json_schema={"pattern": f"^(whsec_{BASE64}|(?!whsec_){PRINTED}+)$"},
+    ),
+]
 
 
 class NewWebhook(msgspec.Struct, forbid_unknown_fields=True):
@@ -32,14 +49,14 @@ class WebhookChanges(msgspec.Struct, forbid_unknown_fields=True):
     status: Status | msgspec.UnsetType = msgspec.UNSET
 
 
-class NewSecret(msgspec.Struct, forbid_unknown_fields=True):
+class NewWebhookSecret(msgspec.Struct, forbid_unknown_fields=True):
     secret: Secret | None = None
 
 
 class Webhook(msgspec.Struct):
     webhook_id: str
     url: str
-    events: list[str]
+    events: list[Event]
     description: str
     status: Status
     disabled_reason: str | None
@@ -53,13 +70,13 @@ class WebhookWithSecret(Webhook):
     secret: str
 
 
-class Webhooks(msgspec.Struct):
+class WebhookList(msgspec.Struct):
     webhooks: list[Webhook]
     has_more: bool
     next_cursor: str | None
 
 
-class Attempt(msgspec.Struct):
+class DeliveryAttempt(msgspec.Struct):
     """`response`: how the answer's body begins; `error`: why there was no answer, or none that counts."""
 
     at: Moment
@@ -69,18 +86,18 @@ class Attempt(msgspec.Struct):
     response: str
 
 
-class DeliveryShown(msgspec.Struct):
+class WebhookDelivery(msgspec.Struct):
     delivery_id: str
     event_id: str
     event: str
-    status: Literal["pending", "delivered", "failed"]
+    status: DeliveryStatus
     created_at: Moment
     next_attempt_at: Moment | None
-    attempts: list[Attempt]
+    attempts: list[DeliveryAttempt]
 
 
-class Deliveries(msgspec.Struct):
-    deliveries: list[DeliveryShown]
+class DeliveryList(msgspec.Struct):
+    deliveries: list[WebhookDelivery]
     has_more: bool
     next_cursor: str | None
 
@@ -110,13 +127,13 @@ def fields_of(endpoint: Endpoint) -> dict[str, Any]:
     }
 
 
-def delivery_shown(delivery: Delivery) -> DeliveryShown:
-    return DeliveryShown(
+def delivery_shown(delivery: Delivery) -> WebhookDelivery:
+    return WebhookDelivery(
         delivery_id=delivery.delivery_id,
         event_id=delivery.event_id,
         event=delivery.event_type,
         status=delivery.status,  # type: ignore[arg-type]  # Django's choices are text to mypy
         created_at=iso(delivery.created_at),
         next_attempt_at=iso(delivery.next_attempt_at) if delivery.next_attempt_at else None,
-        attempts=[Attempt(**attempt) for attempt in delivery.attempts],
+        attempts=[DeliveryAttempt(**attempt) for attempt in delivery.attempts],
     )

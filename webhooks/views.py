@@ -10,7 +10,7 @@ from snapstate_project.common.api import HotAPIView, HotRequest, json_response, 
 from snapstate_project.common.pagination import CURSOR, DEFAULT_LIMIT, LIMIT, decode_cursor, encode_cursor
 from webhooks import parsing, schema, services
 from webhooks.models import Delivery, Endpoint
-from webhooks.serializers import Deliveries, Webhooks, delivery_shown, webhook, webhook_with_secret
+from webhooks.serializers import DeliveryList, WebhookList, delivery_shown, webhook, webhook_with_secret
 
 
 class WebhookAPIView(HotAPIView):
@@ -35,7 +35,7 @@ class WebhooksView(WebhookAPIView):
     def get(self, request: HotRequest) -> HttpResponse:
         """List webhooks, newest first."""
         rows, following = page_of(Endpoint.objects.of(request.caller.account_id), request)
-        return json_response(Webhooks([webhook(row) for row in rows], following is not None, following))
+        return json_response(WebhookList([webhook(row) for row in rows], following is not None, following))
 
 
 class WebhookView(WebhookAPIView):
@@ -81,7 +81,7 @@ class DeliveriesView(WebhookAPIView):
         """List a webhook's deliveries, newest first."""
         endpoint = services.endpoint_of(request.caller.account_id, webhook_id)
         rows, following = page_of(Delivery.objects.filter(endpoint=endpoint).defer("body"), request)
-        return json_response(Deliveries([delivery_shown(row) for row in rows], following is not None, following))
+        return json_response(DeliveryList([delivery_shown(row) for row in rows], following is not None, following))
 
 
 class ResendView(WebhookAPIView):

@@ -8,9 +8,9 @@ import msgspec
 from snapstate_project.common.errors import ApiError, ValidationFailed
 from snapstate_project.common.json_text import BadJSON, check
 
-JSONObject = Annotated[
-    msgspec.Raw, msgspec.Meta(extra_json_schema={"type": "object", "description": "Kept byte for byte as it is sent."})
-]
+JSON_OBJECT = {"$ref": "#/components/schemas/JsonObject"}
+JSONObject = Annotated[msgspec.Raw, msgspec.Meta(extra_json_schema=JSON_OBJECT)]
+JSONObjectOrNull = Annotated[msgspec.Raw, msgspec.Meta(extra_json_schema={"anyOf": [JSON_OBJECT, {"type": "null"}]})]
 MAX_METADATA_BYTES = 65_536
 
 

@@ -10,7 +10,16 @@ from snapstate_project.common.errors import ValidationFailed
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 AGENT_ID = re.compile(r"[A-Za-z0-9_.:-]{1,255}")
 AGENT_ID_RULE = "must be 1 to 255 of A-Z a-z 0-9 _ . : -"
-AGENT_ID_SCHEMA = {"type": "string", "pattern": r"^[A-Za-z0-9_.:-]{1,255}$"}
+AGENT_ID_SCHEMA = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[A-Za-z0-9_.:-]+$"}
+# Clients rewrite paths that end in these: nothing that is named in one may be called so.
+REWRITTEN = (".", "..")
+REGISTERED_AGENT_ID_SCHEMA = AGENT_ID_SCHEMA | {"pattern": r"^(?!\.{1,2}$)[A-Za-z0-9_.:-]+$"}
+WORKFLOW_ID_SCHEMA = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 255,
+    "pattern": r"^(?!\.{1,2}$)(?=.*\S)[^\u0000-\u001f\u007f-\u009f]+$",
+}
 
 
 def workflow_digest(account_id: UUID, workflow_id: str) -> bytes:
@@ -21,7 +30,7 @@ def workflow_digest(account_id: UUID, workflow_id: str) -> bytes:
 def check_workflow_id(workflow_id: str, path: str = "workflow_id") -> str:
     if not 1 <= len(workflow_id) <= 255:
         raise ValidationFailed.at(path, "must be 1 to 255 characters long")
-    if workflow_id in (".", ".."):
+    if workflow_id in REWRITTEN:
         raise ValidationFailed.at(path, "must not be '.' or '..'")
     if workflow_id.isspace():
         raise ValidationFailed.at(path, "must not be only spaces")
@@ -45,6 +54,12 @@ def decoded_segment(segment: str, path: str) -> str:
 def check_agent_id(agent_id: str, path: str = "agent_id") -> str:
     if not AGENT_ID.fullmatch(agent_id):
         raise ValidationFailed.at(path, AGENT_ID_RULE)
+    return agent_id
+
+
+def check_registered_agent_id(agent_id: str) -> str:
+    if check_agent_id(agent_id) in REWRITTEN:
+        raise ValidationFailed.at("agent_id", "must not be '.' or '..'")
     return agent_id
 
 

@@ -8,41 +8,37 @@ from drf_spectacular.openapi import AutoSchema
 
 type Schema = dict[str, Any]
 
-ERROR_SCHEMA: Schema = {
-    "type": "object",
-    "description": "The one shape of every failure.",
-    "required": ["error"],
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["code", "message", "request_id"],
-            "properties": {
-                "code": {"type": "string", "description": "Made for programs.", "examples": ["VALIDATION_ERROR"]},
-                "message": {"type": "string", "description": "Made for people."},
-                "details": {
-                    "type": "array",
-                    "description": "Of a VALIDATION_ERROR only.",
-                    "items": {
-                        "type": "object",
-                        "required": ["path", "message"],
-                        "properties": {"path": {"type": "string"}, "message": {"type": "string"}},
-                    },
-                },
-                "request_id": {"type": "string", "format": "uuid"},
-            },
-        }
+SCHEMAS: dict[str, Schema] = {
+    "JsonObject": {
+        "type": "object",
+        "description": "JSON of the client's own, with any members. Kept byte for byte as it is sent.",
+        "additionalProperties": True,
     },
-}
-# Sent with a 409 of a save: beside "error" stands what was found.
-CONFLICT_SCHEMA: Schema = {
-    "allOf": [{"$ref": "#/components/schemas/Error"}],
-    "type": "object",
-    "properties": {
-        "existing": {
-            "type": ["object", "null"],
-            "required": ["checkpoint_id", "etag"],
-            "properties": {"checkpoint_id": {"type": "string"}, "etag": {"type": "string"}},
-        }
+    "ErrorDetail": {
+        "type": "object",
+        "description": "What is wrong, and where in the request.",
+        "required": ["path", "message"],
+        "properties": {"path": {"type": "string"}, "message": {"type": "string"}},
+    },
+    "ApiError": {
+        "type": "object",
+        "required": ["code", "message", "request_id"],
+        "properties": {
+            "code": {"type": "string", "description": "Made for programs.", "examples": ["VALIDATION_ERROR"]},
+            "message": {"type": "string", "description": "Made for people."},
+            "details": {
+                "type": "array",
+                "description": "Of a VALIDATION_ERROR only.",
+                "items": {"$ref": "#/components/schemas/ErrorDetail"},
+            },
+            "request_id": {"type": "string", "format": "uuid"},
+        },
+    },
+    "ErrorResponse": {
+        "type": "object",
+        "description": "The one shape of every failure.",
+        "required": ["error"],
+        "properties": {"error": {"$ref": "#/components/schemas/ApiError"}},
     },
 }
 
@@ -102,11 +98,19 @@ class Operation(AutoSchema):
 def complete(result: Schema, **_kwargs: Any) -> Schema:
     """drf-spectacular's postprocessing hook."""
     components = result.setdefault("components", {})
-    components.setdefault("schemas", {}).update(Error=ERROR_SCHEMA, Conflict=CONFLICT_SCHEMA)
+    schemas = components.setdefault("schemas", {})
+    for name, schema in schemas.items():
+        if name.startswith("New") or name.endswith("Changes"):
+            schema["additionalProperties"] = False
+        if name.endswith("Changes"):
+            schema["minProperties"] = 1  # nothing to change is a 400
+    schemas.update(SCHEMAS)
     components["headers"] = HEADERS
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             complete_operation(operation, has_id="{" in path, has_body=method in ("post", "put", "patch"))
+    name_enums(result, schemas)
+    components["schemas"] = dict(sorted(schemas.items()))
     return result
 
 
@@ -120,14 +124,45 @@ def complete_operation(operation: Schema, *, has_id: bool, has_body: bool) -> No
     responses = operation["responses"]
     own = set(responses)
     for code in codes - own:
-        responses[code] = {"description": ERRORS[code], "content": json_of("Error")}
-    if "409" in responses:
-        responses["409"].setdefault("content", json_of("Conflict"))
+        responses[code] = {"description": ERRORS[code]}
+    for code, links in operation.pop("x-links", {}).items():
+        responses[code]["links"] = links
     for code, response in responses.items():
+        if code >= "400":
+            response.setdefault("content", json_of("ErrorResponse"))
         response["description"] = response.get("description") or HTTPStatus(int(code)).phrase
         names = headers_of(code, limited=is_limited(operation), ours=code not in own)
         response["headers"] = {**{name: ref("headers", name) for name in names}, **response.get("headers", {})}
     operation["responses"] = dict(sorted(responses.items()))
+
+
+def name_enums(node: Any, schemas: dict[str, Schema]) -> None:
+    """Makes a component of every enum with a title, so that generated code has one type of that name."""
+    for member in list(node.values()) if isinstance(node, dict) else node:
+        if not isinstance(member, dict | list):
+            continue
+        name_enums(member, schemas)
+        if isinstance(member, dict) and "enum" in member and isinstance(member.get("title"), str):
+            name = member.pop("title")
+            schemas[name] = {"type": "string", "enum": member.pop("enum")}
+            member.pop("type", None)
+            member["$ref"] = f"#/components/schemas/{name}"
+
+
+def links(code: str, *targets: tuple[str, dict[str, str]]) -> Schema:
+    """For `extensions`: the operations (their ids, with spaces between) that take what an answer with this code holds.
+
+    Each of their parameters comes from a JSON pointer into the answer, or an expression that begins with `$`.
+    """
+    said = {
+        operation: {
+            "operationId": operation,
+            "parameters": {name: at if at[0] == "$" else f"$response.body#/{at}" for name, at in parameters.items()},
+        }
+        for operations, parameters in targets
+        for operation in operations.split()
+    }
+    return {"x-links": {code: said}}
 
 
 def is_limited(operation: Schema) -> bool:

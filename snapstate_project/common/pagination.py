@@ -13,6 +13,8 @@ LONGEST_CURSOR = 4096
 LIMIT: Parser = integer(1, 200)
 CURSOR: Parser = text(LONGEST_CURSOR)
 DEFAULT_LIMIT = 50
+LIMIT_SCHEMA: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 200, "default": DEFAULT_LIMIT}
+CURSOR_SCHEMA: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": LONGEST_CURSOR}
 
 
 def encode_cursor(position: Any) -> str:

@@ -24,10 +24,10 @@ class StructExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
                     name=struct.__name__,
                     type=ResolvedComponent.SCHEMA,
                     object=struct,
-                    schema=_readable(components[struct.__name__]),
+                    schema=_complete(struct, _readable(components[struct.__name__])),
                 )
             )
-        return _readable(components[self.target.__name__])
+        return _complete(self.target, _readable(components[self.target.__name__]))
 
 
 def structs_in(kind: inspect.Type) -> Iterator[type]:
@@ -42,6 +42,15 @@ def structs_in(kind: inspect.Type) -> Iterator[type]:
         parts = [inner] if isinstance(inner, inspect.Type) else []
     for part in parts:
         yield from structs_in(part)
+
+
+def _complete(struct: type, schema: dict[str, Any]) -> dict[str, Any]:
+    """What we answer with has every field, defaults too, but for those that can be unset."""
+    config = struct.__struct_config__  # type: ignore[attr-defined]
+    if not config.forbid_unknown_fields and not config.omit_defaults:
+        fields = msgspec.structs.fields(struct)
+        schema["required"] = [field.encode_name for field in fields if field.default is not msgspec.UNSET]
+    return schema
 
 
 def _readable(schema: dict[str, Any]) -> dict[str, Any]:

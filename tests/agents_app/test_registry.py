@@ -73,6 +73,8 @@ def test_any_text_is_kept(api, text):
         ('{"agent_id": 7}', "agent_id"),
         ('{"agent_id": "a", "name": 7}', "name"),
         (f'{{"agent_id": "a", "name": "{"a" * 256}"}}', "name"),
+        ('{"agent_id": "."}', "agent_id"),
+        ('{"agent_id": ".."}', "agent_id"),
         ('{"agent_id": "a", "capabilities": "all"}', "capabilities"),
         ('{"agent_id": "a", "capabilities": ["x", 7]}', "capabilities[1]"),
         ('{"agent_id": "a", "capabilities": null}', "capabilities"),
@@ -119,7 +121,7 @@ def test_an_agent_that_is_not_there_is_not_found(api, agent_id, method, body):
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "AGENT_NOT_FOUND")
 
 
-@pytest.mark.parametrize("agent_id", ["a", "A.b:c-d_9", "..", ".", "a" * 255])
+@pytest.mark.parametrize("agent_id", ["a", "A.b:c-d_9", "...", ".a", "a" * 255])
 def test_every_valid_id_is_found(api, agent_id):
     register(api, agent_id)
     path = agent_id.replace(".", "%2E")

@@ -1,6 +1,7 @@
 """/openapi.json is valid, and complete: every operation tells its errors and its headers."""
 
 import json
+import re
 from pathlib import Path
 
 import httpx
@@ -40,7 +41,7 @@ def test_every_answer_has_a_request_id_and_every_error_the_one_shape(document):
         for code, response in operation["responses"].items():
             assert "X-Request-Id" in response["headers"], (path, method, code)
             if code in ("400", "401", "403", "405", "413", "415", "429", "500"):
-                assert response["content"]["application/json"]["schema"]["$ref"].endswith("/Error")
+                assert response["content"]["application/json"]["schema"]["$ref"].endswith("/ErrorResponse")
 
 
 def test_whoever_needs_a_key_can_be_refused_one(document):
@@ -57,3 +58,26 @@ def test_every_route_that_answers_is_described(document):
     expected = {"/checkpoints", "/workflows", "/usage", "/health", "/ready", "/admin/accounts"}
     assert expected <= set(document["paths"])
     assert document["paths"]["/checkpoints"]["post"]["responses"]["409"]
+
+
+def test_operations_are_named_for_generated_code(document):
+    names = [operation["operationId"] for _, _, operation in operations(document)]
+    assert len(set(names)) == len(names)
+    assert [name for name in names if not re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name)] == []
+    assert {"saveCheckpoint", "resumeWorkflow", "replayWorkflow", "registerAgent", "registerWebhook"} <= set(names)
+
+
+def test_every_enum_has_a_name_and_json_of_the_clients_own_is_open(document):
+    schemas = document["components"]["schemas"]
+    assert [name for name, schema in schemas.items() if '"enum"' in json.dumps(schema) and "enum" not in schema] == []
+    assert '"enum"' not in json.dumps(document["paths"])
+    assert schemas["JsonObject"]["additionalProperties"] is True
+    assert schemas["SaveRequest"]["properties"]["state"] == {"$ref": "#/components/schemas/JsonObject"}
+
+
+def test_every_event_that_can_be_subscribed_to_is_described(document):
+    assert document["webhooks"].keys() == {
+        *document["components"]["schemas"]["WebhookEventType"]["enum"],
+        "webhook.test",
+    }
+    assert "state" not in document["components"]["schemas"]["CheckpointSavedData"]["properties"]
