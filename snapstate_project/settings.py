@@ -203,7 +203,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.1",
     "DESCRIPTION": "The place where AI agents keep their state: save a checkpoint after each step, resume from it.",
-    "POSTPROCESSING_HOOKS": ["snapstate_project.common.openapi.complete"],
+    "POSTPROCESSING_HOOKS": ["snapstate_project.common.openapi.complete", "webhooks.event_schemas.describe_events"],
     "SERVERS": [{"url": "/"}],
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_PATCH": False,
