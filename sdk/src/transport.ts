@@ -1,0 +1,146 @@
+/** One call over HTTP: tried again while that is safe, bounded by a timeout for each try and a deadline for all. */
+
+import { read } from "./envelope.js";
+import { ConnectionError, NotFoundError, SnapStateError, TimeoutError, errorOf } from "./errors.js";
+import { mayTryAgain, neverSent, pause, retryAfterOf } from "./retries.js";
+import type { CallOptions } from "./types.js";
+
+export interface Call {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** With its query, ids percent-encoded. */
+  path: string;
+  body?: string;
+  headers?: Record<string, string>;
+  /** Doing it twice is as doing it once. Default true. */
+  repeatable?: boolean;
+  /** A status that is an answer, not a failure, though it is none of 200 to 299. */
+  accepts?: number;
+  raw?: boolean;
+}
+
+export interface Answer {
+  status: number;
+  /** Undefined where there is no body. */
+  value: unknown;
+}
+
+export interface RateLimit {
+  limit: number;
+  remaining: number;
+  /** Seconds. */
+  reset: number;
+}
+
+export interface Settings {
+  baseUrl: string;
+  apiKey: string | undefined;
+  timeoutMs: number;
+  deadlineMs: number;
+  maxRetries: number;
+  fetch: typeof globalThis.fetch | undefined;
+}
+
+const BODILESS = new Set([204, 304]);
+
+export class Transport {
+  private seen: Headers | undefined;
+  private readonly headers: Record<string, string>;
+
+  constructor(private readonly settings: Settings) {
+    this.headers = { Accept: "application/json" };
+    if (settings.apiKey) this.headers.Authorization = `Bearer ${settings.apiKey}`;
+    if (typeof process === "object" && process.versions?.node) this.headers["User-Agent"] = "snapstate-js";
+  }
+
+  /** What the last answer said of the key's rate limit. */
+  get rateLimit(): RateLimit | undefined {
+    const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) => this.seen?.get(`ratelimit-${name}`));
+    return limit ? { limit: Number(limit), remaining: Number(remaining), reset: Number(reset) } : undefined;
+  }
+
+  async send(call: Call, options: CallOptions = {}): Promise<Answer> {
+    const { signal, maxRetries = this.settings.maxRetries, deadlineMs = this.settings.deadlineMs } = options;
+    const timeoutMs = options.timeoutMs ?? this.settings.timeoutMs;
+    const end = Date.now() + deadlineMs;
+    for (let retry = 0, uncertain = false; ; retry += 1) {
+      try {
+        return await this.once(call, Math.min(timeoutMs, end - Date.now()), signal);
+      } catch (error) {
+        if (!(error instanceof SnapStateError)) throw error; // the caller's own abort
+        if (uncertain && call.method === "DELETE" && error instanceof NotFoundError) {
+          return { status: 204, value: undefined }; // a try before this one had done it
+        }
+        const wait = pause(error, retry);
+        if (retry >= maxRetries || !mayTryAgain(error, call.repeatable ?? true) || Date.now() + wait >= end) throw error;
+        uncertain ||= error instanceof ConnectionError ? error.inDoubt : error.status !== 429;
+        await sleep(wait, signal);
+      }
+    }
+  }
+
+  private async once(call: Call, timeoutMs: number, signal: AbortSignal | undefined): Promise<Answer> {
+    signal?.throwIfAborted();
+    const stop = new AbortController();
+    const give = (): void => stop.abort(signal?.reason);
+    signal?.addEventListener("abort", give, { once: true });
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      stop.abort();
+    }, Math.max(timeoutMs, 1));
+    try {
+      return await this.exchange(call, stop.signal);
+    } catch (error) {
+      if (error instanceof SnapStateError) throw error;
+      if (late) throw new TimeoutError(`No answer to ${call.method} ${call.path} in ${timeoutMs} ms.`, { cause: error });
+      signal?.throwIfAborted();
+      const asked = `${call.method} ${this.settings.baseUrl}${call.path}`;
+      throw new ConnectionError(`${asked}: ${reasonOf(error)}`, { cause: error }, !neverSent(error));
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", give);
+    }
+  }
+
+  private async exchange(call: Call, signal: AbortSignal): Promise<Answer> {
+    const { method, path, body } = call;
+    const headers = { ...this.headers, ...(body !== undefined && { "Content-Type": "application/json" }), ...call.headers };
+    const send = this.settings.fetch ?? globalThis.fetch;
+    const response = await send(this.settings.baseUrl + path, { method, headers, body, signal, redirect: "manual" });
+    const text = await response.text();
+    this.seen = response.headers;
+    const { status } = response;
+    if ((status >= 200 && status < 300) || status === call.accepts) {
+      return { status, value: BODILESS.has(status) ? undefined : read(text, call.raw ?? false) };
+    }
+    if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+      throw new SnapStateError(`${this.settings.baseUrl} redirects: set baseUrl to where the API is.`, { status });
+    }
+    const requestId = response.headers.get("x-request-id") ?? undefined;
+    throw errorOf(status, text, requestId, retryAfterOf(response.headers.get("retry-after")));
+  }
+}
+
+/** The innermost reason: fetch itself only says "fetch failed". */
+function reasonOf(error: unknown): string {
+  let found = error;
+  while (found instanceof Error && found.cause instanceof Error) found = found.cause;
+  if (!(found instanceof Error)) return String(found);
+  return found.message || (found as { code?: string }).code || found.name;
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      signal?.removeEventListener("abort", stopped);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    const stopped = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    if (signal?.aborted) stopped();
+    else signal?.addEventListener("abort", stopped, { once: true });
+  });
+}

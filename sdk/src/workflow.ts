@@ -1,0 +1,134 @@
+/** One agent's hold on one workflow: resumed, its steps numbered, each save guarded by the etag of the one before. */
+
+import type { SnapStateClient } from "./client.js";
+import { NotFoundError, SnapStateError } from "./errors.js";
+import type { CallOptions, Metadata, Resumed, Saved, SeenError, State, WorkflowStatus } from "./types.js";
+
+export interface WorkflowOptions extends CallOptions {
+  /** Who works on it: told on resume and with every save. */
+  agentId?: string;
+  /** For every save that does not say otherwise. */
+  ttlSeconds?: number;
+}
+
+export interface CheckpointOptions extends CallOptions {
+  metadata?: object;
+  status?: WorkflowStatus;
+  error?: SeenError;
+  ttlSeconds?: number;
+  /** False: no diff is computed or returned. */
+  diff?: boolean;
+}
+
+export const FIRST_STEP = 1;
+const ASYNC_DISPOSE: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? (Symbol.for("Symbol.asyncDispose") as never);
+
+export class Workflow<S extends State = Metadata> {
+  /** The state of the newest checkpoint: resumed, or saved last. Undefined while there is none. */
+  state: S | undefined;
+  /** The step of that checkpoint; undefined while there is none. */
+  step: number | undefined;
+  label: string | null = null;
+  etag: string | undefined;
+  status: WorkflowStatus = "active";
+  private last: Promise<unknown> = Promise.resolve();
+  private closed = false;
+
+  private constructor(
+    private readonly client: SnapStateClient,
+    readonly id: string,
+    private readonly options: WorkflowOptions,
+  ) {}
+
+  static async open<S extends State>(client: SnapStateClient, id: string, options: WorkflowOptions): Promise<Workflow<S>> {
+    const workflow = new Workflow<S>(client, id, options);
+    await workflow.refresh();
+    return workflow;
+  }
+
+  /** Whether there was anything to resume, or something has been saved since. */
+  get exists(): boolean {
+    return this.step !== undefined;
+  }
+
+  /** The number of the next checkpoint. */
+  get nextStep(): number {
+    return this.step === undefined ? FIRST_STEP : this.step + 1;
+  }
+
+  /**
+   * Saves the next step. Calls that are not awaited are saved one after the other, in their order.
+   * ConflictError: somebody else has saved meanwhile; `refresh()` shows what, and goes on from there.
+   */
+  checkpoint(label: string, state: S, options: CheckpointOptions = {}): Promise<Saved> {
+    if (this.closed) return Promise.reject(new SnapStateError("This workflow has been closed.", { code: "CLOSED" }));
+    const saving = this.last.then(() => this.save(label, state, options));
+    this.last = saving.catch(() => undefined);
+    return saving;
+  }
+
+  /** The last checkpoint: the workflow is completed. */
+  complete(label: string, state: S, options: CheckpointOptions = {}): Promise<Saved> {
+    return this.checkpoint(label, state, { ...options, status: "completed" });
+  }
+
+  /** The workflow has failed, for this reason; it may still be gone on with. */
+  fail(label: string, state: S, reason: unknown, options: CheckpointOptions = {}): Promise<Saved> {
+    return this.checkpoint(label, state, { ...options, status: "failed", error: errorSeen(reason) });
+  }
+
+  /** Takes over what is there now. */
+  async refresh(): Promise<void> {
+    const { agentId, signal, timeoutMs, deadlineMs, maxRetries } = this.options;
+    const call = { agentId, signal, timeoutMs, deadlineMs, maxRetries };
+    const resumed = await this.client.resume<S>(this.id, call).catch((error: unknown) => {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    });
+    this.take(resumed);
+  }
+
+  /** Waits for what is being saved; afterwards nothing can be. `await using` calls it. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.last;
+  }
+
+  async [ASYNC_DISPOSE](): Promise<void> {
+    await this.close();
+  }
+
+  private async save(label: string, state: S, options: CheckpointOptions): Promise<Saved> {
+    const { signal, timeoutMs, deadlineMs, maxRetries, ...more } = options;
+    const { agentId, ttlSeconds, signal: ours, ...calls } = this.options;
+    const step = this.nextStep;
+    const guard = this.etag === undefined ? { ifNoneMatch: "*" as const } : { ifMatch: this.etag };
+    const saved = await this.client.save<S>(
+      { agentId, ttlSeconds, ...more, ...guard, workflowId: this.id, step, label, state },
+      { ...calls, ...defined({ timeoutMs, deadlineMs, maxRetries }), signal: signal ?? ours },
+    );
+    Object.assign(this, { state, step, label, etag: saved.etag, status: more.status ?? "active" });
+    return saved;
+  }
+
+  private take(resumed: Resumed<S> | undefined): void {
+    const { state, step, label = null, etag } = resumed?.latestCheckpoint ?? {};
+    Object.assign(this, { state, step, label, etag, status: resumed?.status ?? "active" });
+  }
+}
+
+function defined<T extends object>(options: T): Partial<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+/** A thrown value as the API takes it. */
+function errorSeen(reason: unknown): SeenError {
+  const { name = "Error", message = String(reason) } = reason instanceof Error ? reason : {};
+  return { type: cut(name, 100), message: cut(message, 2_000) };
+}
+
+/** By characters as the API counts them, so that none is cut in two. */
+function cut(text: string, most: number): string {
+  const letters = text.length > most ? Array.from(text) : undefined;
+  return letters && letters.length > most ? letters.slice(0, most).join("") : text;
+}
