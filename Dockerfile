@@ -1,5 +1,12 @@
 # One image for every process; docker-compose.yml says which it runs.
 
+FROM node:24-bookworm-slim AS docs
+WORKDIR /app
+COPY CHANGELOG.md CHANGELOG.md
+COPY docs docs
+COPY snapstate_project/static snapstate_project/static
+RUN cd docs && npm ci && npm run build
+
 FROM python:3.13-slim-bookworm AS build
 WORKDIR /app
 COPY requirements.lock .
@@ -16,7 +23,6 @@ COPY analytics analytics
 COPY billing billing
 COPY webhooks webhooks
 COPY templates templates
-COPY docs docs
 RUN /venv/bin/python -m compileall -q .
 
 FROM python:3.13-slim-bookworm
@@ -25,6 +31,7 @@ RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin snapstate \
 WORKDIR /app
 COPY --from=build /venv /venv
 COPY --from=build /app /app
+COPY --from=docs /app/docs/dist /app/docs/dist
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 DJANGO_SETTINGS_MODULE=snapstate_project.settings HOST=0.0.0.0 PORT=8000
 USER snapstate
 EXPOSE 8000

@@ -15,13 +15,13 @@ INSTALL := $(UV) pip install --quiet --python $(RUN) --require-hashes --compile-
 up: .venv/.installed ## Start everything on this machine; Ctrl-C stops it
 	@exec $(RUN) -m snapstate_project.dev
 
-test: .venv/.installed-dev ## Run every test (ARGS="tests/house -x" to choose)
+test: .venv/.installed-dev docs/dist/404.html sdk/dist/.built ## Run every test (ARGS="tests/house -x" to choose)
 	@exec $(RUN) -m pytest $(or $(ARGS),-n 2 --dist loadfile)
 
 chaos: .venv/.installed-dev ## Kill, freeze and starve everything for three minutes under load; what was lost (STORM_SECONDS, STORM_SEED)
 	@STORM_SECONDS=$${STORM_SECONDS:-180} exec $(RUN) -m pytest -q --timeout 900 tests/promises/test_storm.py
 
-check: .venv/.installed-dev ## Lint, format, types, imports, schema, migrations, compose and Dockerfile
+check: .venv/.installed-dev sdk/node_modules/.installed ## Lint, format, types, imports, schema, migrations, compose and Dockerfile
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
@@ -30,6 +30,8 @@ check: .venv/.installed-dev ## Lint, format, types, imports, schema, migrations,
 	$(MANAGE) makemigrations --check --dry-run
 	$(SCHEMA) --file .venv/openapi.json
 	cmp .venv/openapi.json docs/openapi.json || { echo "docs/openapi.json is old: run make schema" >&2; exit 1; }
+	$(MANAGE) docs_facts --check
+	@$(SDK_NPM) run --silent check
 	$(RUN) -m snapstate_project.dev.check_containers
 
 schema: .venv/.installed-dev ## Write docs/openapi.json from the code
@@ -38,8 +40,7 @@ schema: .venv/.installed-dev ## Write docs/openapi.json from the code
 bench: .venv/.installed-dev ## Measure on servers of its own; prints a table, writes bench.json
 	@exec $(RUN) -m snapstate_project.dev.bench
 
-docs: .venv/.installed-dev ## Check that what the documents say is so
-	@exec $(RUN) -m pytest -q tests/house
+docs: .venv/.installed-dev docs/dist/404.html ## Build the documentation site into docs/dist, which the server shows at /docs/
 
 lock: $(UV) ## Resolve pyproject.toml anew into the two lock files
 	$(UV) lock --quiet
@@ -62,6 +63,35 @@ help: ## Show this
 	@$(INSTALL) --no-deps --target .venv/published -r tests/clients/published.txt
 	@$(UV) pip install --quiet --python $(RUN) --no-deps --no-build-isolation -e sdk-python -e mcp-server
 	@touch .venv/.installed $@
+
+# The site is built by the node of the environment; what it is made from is everything in docs that is written by hand.
+NPM := cd docs && PATH="$(CURDIR)/.venv/bin:$$PATH" npm
+SITE := $(shell find docs/src docs/build docs/public docs/*.json docs/*.ts docs/index.html -type f 2>/dev/null) \
+    CHANGELOG.md snapstate_project/static/snapstate/tokens.css
+
+docs/dist/404.html: $(SITE) docs/node_modules/.installed
+	@echo "Building the documentation …"
+	@$(MANAGE) docs_facts
+	@$(NPM) run --silent build
+	@touch $@
+
+docs/node_modules/.installed: docs/package-lock.json | .venv/.installed-dev
+	@echo "Installing what docs/package-lock.json pins …"
+	@$(NPM) ci --silent
+	@touch $@
+
+# The JavaScript SDK, by the same node.
+SDK_NPM := cd sdk && PATH="$(CURDIR)/.venv/bin:$$PATH" npm
+
+sdk/dist/.built: $(wildcard sdk/src/*.ts) sdk/package.json sdk/tsconfig.json sdk/tsdown.config.ts sdk/node_modules/.installed
+	@echo "Building the JavaScript SDK …"
+	@$(SDK_NPM) run --silent build
+	@touch $@
+
+sdk/node_modules/.installed: sdk/package-lock.json | .venv/.installed-dev
+	@echo "Installing what sdk/package-lock.json pins …"
+	@$(SDK_NPM) ci --silent
+	@touch $@
 
 # .python-version names the Python we test with; any from 3.12 on will do where that one cannot be had.
 $(RUN): | $(UV)

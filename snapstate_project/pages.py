@@ -1,4 +1,4 @@
-"""What is not the API: the landing page, the OpenAPI document, and the answers to what does not exist."""
+"""What is not the API: the OpenAPI document, and the answers to what does not exist."""
 
 import json
 import sys
@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cache, wraps
 from http import HTTPStatus
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
@@ -21,7 +20,7 @@ from snapstate_project.common.errors import (
     error_response,
 )
 
-type View = Callable[[HttpRequest], HttpResponse]
+type View = Callable[..., HttpResponse]
 
 ALLOW = {"Allow": "GET, HEAD, OPTIONS"}
 
@@ -31,19 +30,14 @@ def read_only(view: View) -> View:
 
     @csrf_exempt
     @wraps(view)
-    def guarded(request: HttpRequest) -> HttpResponse:
+    def guarded(request: HttpRequest, **segments: str | None) -> HttpResponse:
         if request.method in ("GET", "HEAD"):
-            return view(request)
+            return view(request, **segments)
         if request.method == "OPTIONS":
             return HttpResponse(status=204, headers=ALLOW)
         return failure(request, MethodNotAllowed(headers=ALLOW))
 
     return guarded
-
-
-@read_only
-def landing(request: HttpRequest) -> HttpResponse:
-    return render(request, "landing.html", {"base_url": settings.APP_URL.rstrip("/"), "version": settings.VERSION})
 
 
 @read_only

@@ -7,7 +7,7 @@ from agents_app import urls as agents
 from analytics import urls as analytics
 from billing import urls as billing
 from checkpoints import urls as checkpoints
-from snapstate_project import operator_reads, operators, pages
+from snapstate_project import docs_site, operator_reads, operators, pages
 from snapstate_project.health import HealthView, ReadyView
 from snapstate_project.metrics import MetricsView
 from webhooks import urls as webhooks
@@ -22,7 +22,8 @@ urlpatterns = [
     path("ready", ReadyView.as_view()),
     path("metrics", MetricsView.as_view()),
     path("openapi.json", pages.openapi),
-    path("", pages.landing),
+    path("", docs_site.landing),
+    re_path(r"^docs(?:/(?P<path>.*))?$", docs_site.docs),
     # The Admin API has no trailing slashes, the admin's pages have them.
     path("", include("accounts.operator_urls")),
     path("admin/accounts/<str:account_id>/usage", operators.AccountUsageView.as_view()),

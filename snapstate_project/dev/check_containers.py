@@ -109,7 +109,7 @@ def copy_faults(top: Path, copied: list[str]) -> Iterator[str]:
     for source in copied:
         if not (top / source).exists():
             yield f"COPY {source}: there is no such file"
-        if not any(fnmatch(source, pattern) for pattern in allowed):
+        if not any(fnmatch(source, pattern) or source.startswith(f"{pattern}/") for pattern in allowed):
             yield f"COPY {source}: .dockerignore holds it back"
     packages = {path.parent.name for path in top.glob("*/__init__.py")} - {"tests", "bench"}
     yield from (f"the package {package} is not copied" for package in sorted(packages - set(copied)))
