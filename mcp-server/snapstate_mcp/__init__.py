@@ -1,1 +1,0 @@
-"""Tools that let any MCP client save and resume its work in SnapState."""

@@ -1,0 +1,90 @@
+"""MCP over streamable HTTP: every caller brings a key of its own, and this server keeps none."""
+
+import logging
+import signal
+import types
+from ipaddress import ip_address
+
+import uvicorn
+from mcp.server import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from snapstate_mcp.caller import Callers, bearer
+
+PATH = "/mcp"
+LARGEST_REQUEST = 8 * 2**20  # a state of 1 MiB may be escaped several times over
+STOP_SECONDS = 5
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+class KeyRequired:
+    """Nothing of MCP is shown to a caller without a key; whether the key is good is for the API to say."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == PATH and not bearer(Headers(scope=scope).get("authorization")):
+            await no_key()(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+def no_key() -> Response:
+    message = "Send your SnapState API key with every request: Authorization: Bearer snp_…"
+    error = {"code": -32001, "message": message}
+    body = {"jsonrpc": "2.0", "id": None, "error": error}
+    return JSONResponse(body, status_code=401, headers={"WWW-Authenticate": "Bearer"})
+
+
+def application(server: MCPServer[Callers], host: str, hosts: list[str], origins: list[str]) -> ASGIApp:
+    """`hosts` and `origins`: what `Host` and `Origin` may say besides the loopback and the address listened on."""
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "ok", "version": server.version})
+
+    server.custom_route("/health", methods=["GET"])(health)
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        stateless_http=True,
+        max_request_body_size=LARGEST_REQUEST,
+        transport_security=security(host, hosts, origins),
+    )
+    return KeyRequired(app)
+
+
+def security(host: str, hosts: list[str], origins: list[str]) -> TransportSecuritySettings:
+    """A page that has its own name resolve to us sends that name as Host, and is refused."""
+    named = LOOPBACK if loopback(host) else (*LOOPBACK, f"[{host}]" if ":" in host else host)
+    ours = [form for name in named for form in (name, f"{name}:*")]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=ours + hosts,
+        allowed_origins=[f"http://{name}" for name in ours] + origins,
+    )
+
+
+def loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def run(server: MCPServer[Callers], host: str, port: int, hosts: list[str], origins: list[str]) -> None:
+    """Until a signal comes; then at most five seconds for what is under way."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, leave_quietly)  # uvicorn stops on both, and raises them again once it has
+    app = application(server, host, hosts, origins)
+    config = uvicorn.Config(
+        app, host=host, port=port, log_config=None, access_log=False, timeout_graceful_shutdown=STOP_SECONDS
+    )
+    uvicorn.Server(config).run()
+
+
+def leave_quietly(number: int, _: types.FrameType | None) -> None:
+    logging.getLogger(__name__).info("stopped by signal %d", number)

@@ -1,0 +1,80 @@
+"""The MCP bridge as a process of its own, over either transport, and the official Python client that talks to it."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import httpx
+import httpx2
+from mcp import Client, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult
+
+from snapstate_project.dev.process import Process, wait_until
+from snapstate_project.dev.server import LOOPBACK, free_port
+
+Doing = Callable[[Client], Awaitable[Any]]
+
+
+def parameters(base_url: str, key: str, *arguments: str) -> StdioServerParameters:
+    environment = {"SNAPSTATE_API_URL": base_url, "SNAPSTATE_API_KEY": key}
+    return StdioServerParameters(command=sys.executable, args=["-m", "snapstate_mcp", *arguments], env=environment)
+
+
+@contextmanager
+def http_bridge(base_url: str, *arguments: str) -> Iterator[Process]:
+    """A process that serves `process.url`; it has no key."""
+    port = free_port()
+    command = [sys.executable, "-m", "snapstate_mcp", "--http", "--port", str(port), "--api-url", base_url, *arguments]
+    process: Any = Process("mcp", command)
+    process.url = f"http://{LOOPBACK}:{port}/mcp"
+    process.spawn()
+    try:
+        assert wait_until(lambda: answers(f"http://{LOOPBACK}:{port}/health"), seconds=30), process.last_lines
+        yield process
+    finally:
+        process.stop()
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url, trust_env=False).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@asynccontextmanager
+async def over_stdio(server: StdioServerParameters, mode: str = "auto") -> Any:
+    async with Client(stdio_client(server, errlog=subprocess.DEVNULL), mode=mode) as client:
+        yield client
+
+
+@asynccontextmanager
+async def over_http(url: str, key: str, mode: str = "auto") -> Any:
+    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60, trust_env=False)
+    async with http, Client(streamable_http_client(url, http_client=http), mode=mode) as client:
+        yield client
+
+
+def run(connection: Any, doing: Doing) -> Any:
+    """What `doing` returns, given a client over this connection."""
+
+    async def whole() -> Any:
+        async with connection as client:
+            return await doing(client)
+
+    return asyncio.run(whole())
+
+
+def calls(tool: str, **arguments: Any) -> Doing:
+    return lambda client: client.call_tool(tool, arguments)
+
+
+def content(result: CallToolResult) -> dict[str, Any]:
+    """Of an answer that is no error: the same as text and as structure."""
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
