@@ -29,10 +29,13 @@ from snapstate_sdk.models import (
     WorkflowResume,
     WorkflowSummary,
 )
+from snapstate_sdk.session import AsyncWorkflowSession, WorkflowSession
 from snapstate_sdk.version import __version__
+from snapstate_sdk.webhooks import verify_webhook
 
 __all__ = [
     "Agent",
+    "AsyncWorkflowSession",
     "AuthError",
     "Checkpoint",
     "CheckpointClient",
@@ -57,6 +60,8 @@ __all__ = [
     "WorkflowPage",
     "WorkflowReplay",
     "WorkflowResume",
+    "WorkflowSession",
     "WorkflowSummary",
     "__version__",
+    "verify_webhook",
 ]

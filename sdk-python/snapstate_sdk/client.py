@@ -10,6 +10,7 @@ from snapstate_sdk.calls import of_agents, of_analytics, of_checkpoints, of_webh
 from snapstate_sdk.connection import Connection
 from snapstate_sdk.methods import async_each, async_whole, asynchronous, each, sync, whole
 from snapstate_sdk.retries import Patience
+from snapstate_sdk.session import AsyncWorkflowSession, OnError, WorkflowSession
 from snapstate_sdk.version import __version__
 
 DEFAULT_URL = "https://snapstate.dev"
@@ -128,6 +129,33 @@ class SnapStateClient:
     async_deliveries = async_each(of_webhooks.deliveries)
     resend_delivery = sync(of_webhooks.resend_delivery)
     async_resend_delivery = asynchronous(of_webhooks.resend_delivery)
+
+    def workflow(
+        self,
+        workflow_id: str,
+        *,
+        agent_id: str | None = None,
+        ttl_seconds: int | None = None,
+        on_error: OnError = "ignore",
+    ) -> WorkflowSession:
+        """`with client.workflow("wf_1", agent_id="a") as wf:` resumes it, or begins it; see `WorkflowSession`.
+
+        `on_error`: what becomes of an exception that leaves the block, besides leaving it. "ignore": nothing is saved,
+        and the next run goes on from the last checkpoint. "record": a step with the error. "fail": the same, and the
+        workflow is failed.
+        """
+        return WorkflowSession(self, workflow_id, agent_id=agent_id, ttl_seconds=ttl_seconds, on_error=on_error)
+
+    def async_workflow(
+        self,
+        workflow_id: str,
+        *,
+        agent_id: str | None = None,
+        ttl_seconds: int | None = None,
+        on_error: OnError = "ignore",
+    ) -> AsyncWorkflowSession:
+        """`async with client.async_workflow("wf_1", agent_id="a") as wf:` — as `workflow()`."""
+        return AsyncWorkflowSession(self, workflow_id, agent_id=agent_id, ttl_seconds=ttl_seconds, on_error=on_error)
 
     def close(self) -> None:
         """Give back the connections of the sync side. A later call opens new ones."""

@@ -1,9 +1,9 @@
 """How an entry of `calls` becomes a method: one line for the sync client, one for its async twin."""
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, get_args
 
 from snapstate_sdk.call import Call, Pages
 from snapstate_sdk.connection import Connection
@@ -29,7 +29,7 @@ def sync(make: Callable[P, Call[T]]) -> Callable[Concatenate[Connected, P], T]:
     return method
 
 
-def asynchronous(make: Callable[P, Call[T]]) -> Callable[Concatenate[Connected, P], Awaitable[T]]:
+def asynchronous(make: Callable[P, Call[T]]) -> Callable[Concatenate[Connected, P], Coroutine[Any, Any, T]]:
     """Sends the call and awaits it."""
 
     @_signed(make)
@@ -69,7 +69,7 @@ def whole(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], li
     return method
 
 
-def async_whole(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], Awaitable[list[T]]]:
+def async_whole(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], Coroutine[Any, Any, list[T]]]:
     """All pages as one list."""
 
     @_signed(make)
@@ -99,13 +99,14 @@ async def _async_walk(connection: Connection, pages: Pages[T]) -> AsyncIterator[
 
 
 def _signed(make: Callable[..., Any]) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Name, docstring and signature of the entry, with `self` in front: what `help()` and editors show."""
+    """Name, docstring and signature of the entry, with `self` in front and what it answers: what `help()` shows."""
 
     def sign(method: Callable[P, T]) -> Callable[P, T]:
         signed = wraps(make)(method)
         entry = inspect.signature(make)
         first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        signature = entry.replace(parameters=[first, *entry.parameters.values()])
+        answers = get_args(entry.return_annotation)[0]
+        signature = entry.replace(parameters=[first, *entry.parameters.values()], return_annotation=answers)
         signed.__signature__ = signature  # type: ignore[attr-defined]
         return signed
 
