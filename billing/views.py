@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from billing import stripe_webhook
-from billing.errors import WebhookOff
+from billing.errors import WebhookOff, WebhookRefused
 from billing.serializers import StripeEventReceivedSerializer, StripeEventSerializer, UsageSerializer
 from billing.usage import usage_of
 from snapstate_project.common.api import HotAPIView, HotRequest, check_body, json_response, query
@@ -52,9 +52,11 @@ class StripeWebhookView(APIView):
         responses={200: StripeEventReceivedSerializer, 404: NOT_LISTENING},
     )
     def post(self, request: Request) -> HttpResponse:
+        raw: HttpRequest = request._request
+        if "Stripe-Signature" not in raw.headers:
+            raise WebhookRefused
         if not settings.STRIPE_WEBHOOK_SECRET:
             raise WebhookOff
-        raw: HttpRequest = request._request
         check_body(raw)  # type: ignore[arg-type]
         stripe_webhook.take(raw.body, raw.headers.get("Stripe-Signature", ""))
         return json_response({"received": True})

@@ -31,10 +31,9 @@ def _parameter(name: str, place: Place, schema: Any, said: str, **more: Any) -> 
     return OpenApiParameter(name, schema, place, description=said, **more)
 
 
-def _etag(required: bool = False) -> OpenApiParameter:
-    return OpenApiParameter(
-        "ETag", str, HEADER, response=True, required=required, description="Names this revision of the checkpoint."
-    )
+def _etag(*codes: int) -> OpenApiParameter:
+    said = "Names this revision of the checkpoint."
+    return OpenApiParameter("ETag", str, HEADER, response=list(codes), required=True, description=said)
 
 
 WORKFLOW = _parameter(
@@ -58,9 +57,11 @@ SAVE: dict[str, Any] = {
             "Seconds until the workflow moves to the archive, counted from its last save. Kept for later saves.",
         ),
         _parameter("If-Match", HEADER, ETAG_SCHEMA, "The head's etag, or `*` for a workflow that exists."),
-        _parameter("If-None-Match", HEADER, {"type": "string", "const": "*"}, "Only if the workflow does not exist."),
+        _parameter(
+            "If-None-Match", HEADER, {"type": "string", "pattern": r"^\*$"}, "Only if the workflow does not exist."
+        ),
         _parameter("Prefer", HEADER, str, "`return=minimal` leaves out the diff; all else is ignored."),
-        _etag(True),
+        _etag(200, 201),
         OpenApiParameter(
             "Idempotent-Replayed", str, HEADER, response=[200], description="`true`: this save was stored before."
         ),
@@ -80,13 +81,17 @@ SAVE: dict[str, Any] = {
 GET: dict[str, Any] = {
     "operation_id": "getCheckpoint",
     "tags": ["Checkpoints"],
-    "parameters": [CHECKPOINT, _parameter("If-None-Match", HEADER, str, "An etag; 304 when it still fits."), _etag()],
+    "parameters": [
+        CHECKPOINT,
+        _parameter("If-None-Match", HEADER, str, "An etag; 304 when it still fits."),
+        _etag(200, 304),
+    ],
     "responses": {200: serializers.CheckpointDetail, 304: OpenApiResponse(description="It is as you have it.")},
 }
 RESUME: dict[str, Any] = {
     "operation_id": "resumeWorkflow",
     "tags": ["Workflows"],
-    "parameters": [WORKFLOW, _parameter("agent_id", QUERY, AGENT, "Who resumes."), _etag()],
+    "parameters": [WORKFLOW, _parameter("agent_id", QUERY, AGENT, "Who resumes."), _etag(200)],
     "responses": {200: serializers.ResumedWorkflow},
 }
 REPLAY: dict[str, Any] = {
@@ -143,7 +148,7 @@ LIST: dict[str, Any] = {
 SUMMARY: dict[str, Any] = {
     "operation_id": "getWorkflow",
     "tags": ["Workflows"],
-    "parameters": [WORKFLOW, _etag()],
+    "parameters": [WORKFLOW, _etag(200)],
     "responses": {200: serializers.WorkflowSummary},
 }
 PATCH: dict[str, Any] = {

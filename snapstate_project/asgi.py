@@ -2,15 +2,17 @@
 
 import asyncio
 import os
+from io import BytesIO
 from time import perf_counter
 
 import django
 from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
+from django.utils.module_loading import import_string
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from snapstate_project import checks, shutdown
-from snapstate_project.common.errors import PayloadTooLarge
+from snapstate_project.common.errors import ApiError, PayloadTooLarge, Unauthorized
 from snapstate_project.common.metrics import board
 from snapstate_project.common.traffic import requests
 from snapstate_project.lean import LeanHandler, Message, Receive, Request, Send, answer_and_drain, head_of, last_answer
@@ -21,6 +23,7 @@ checks.refuse_default_secrets()
 
 HOT = ("/checkpoints", "/workflows", "/agents", "/analytics", "/usage", "/webhooks", "/health", "/ready", "/metrics")
 lean = LeanHandler()
+operators = import_string("accounts.authentication.OperatorAuthentication")()
 whole = ASGIHandler()
 whole.request_class = Request
 # Whether a browser came over https matters to the admin's cookies and CSRF checks, to nothing on the hot routes.
@@ -50,9 +53,20 @@ async def bounded(scope: Message, receive: Receive, send: Send) -> None:
 
         await stock(scope, receive_bounded, send)  # type: ignore[arg-type]
     if taken > settings.MAX_BODY_BYTES:
-        response = last_answer(PayloadTooLarge())
+        response = last_answer(why_not(scope))
         requests.note(None, scope["method"], response.status_code, perf_counter())
         await answer_and_drain(head_of(response), response.content, receive, send)
+
+
+def why_not(scope: Message) -> ApiError:
+    """A body too large, unless the Admin API's secret is missing: who calls is asked before what is sent."""
+    path = scope["path"]
+    if path.startswith("/admin/") and not path.endswith("/"):
+        try:
+            operators.authenticate(Request(scope, BytesIO()))
+        except Unauthorized as error:
+            return error
+    return PayloadTooLarge()
 
 
 async def lifespan(receive: Receive, send: Send) -> None:

@@ -18,7 +18,7 @@ FIGURES = "snapstate-figures-"
 class Worker(UvicornWorker):
     CONFIG_KWARGS: dict[str, Any] = {
         "loop": "uvloop",
-        "http": "httptools",
+        "http": "snapstate_project.protocol:Protocol",  # httptools, and our errors
         "ws": "none",
         "lifespan": "on",
         "access_log": False,

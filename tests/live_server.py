@@ -7,6 +7,7 @@ import uvicorn
 
 from snapstate_project.dev.process import wait_until
 from snapstate_project.dev.server import LOOPBACK
+from snapstate_project.gunicorn import Worker
 
 
 class LiveServer:
@@ -15,7 +16,11 @@ class LiveServer:
     def __init__(self) -> None:
         self.socket = socket.create_server((LOOPBACK, 0))
         config = uvicorn.Config(
-            "snapstate_project.asgi:application", log_config=None, access_log=False, timeout_graceful_shutdown=2
+            "snapstate_project.asgi:application",
+            http=Worker.CONFIG_KWARGS["http"],
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=2,
         )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, args=([self.socket],), name="live-server")

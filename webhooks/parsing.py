@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from snapstate_project.common.bodies import decoded
 from snapstate_project.common.errors import ApiError, ValidationFailed
 from webhooks.addresses import target_of
 from webhooks.errors import AddressRefused
@@ -20,22 +21,11 @@ def parser[Fields](kind: type[Fields]) -> Callable[[bytes], Fields]:
     decoder = msgspec.json.Decoder(kind)
 
     def parse(body: bytes) -> Fields:
-        try:
-            fields = decoder.decode(body)
-        except msgspec.ValidationError as error:
-            raise invalid(*place_and_message(str(error))) from None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise invalid("body", f"is not JSON that can be read: {error}") from None
+        fields = decoded(body, decoder)
         check(fields)
         return fields
 
     return parse
-
-
-def place_and_message(said: str) -> tuple[str, str]:
-    message, _, place = said.partition(" - at `$")
-    named = re.search(r"field `([^`]*)`", message)
-    return place.rstrip("`").lstrip(".") or (named[1] if named else "body"), message
 
 
 def check(fields: object) -> None:

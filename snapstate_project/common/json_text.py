@@ -11,6 +11,9 @@ SHORT = 4096
 TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 _CONTAINERS = {dict, list}
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_OPENING = b"{["
+_NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 _PLAIN_KEY = re.compile(r'[^.\[\]"]+')
 
 
@@ -31,7 +34,7 @@ def check(text: bytes, name: str) -> Any:
         readable = text.decode("utf-8", "replace")
         message = TOO_DEEP if error.msg == "depth limit exceeded" else error.msg
         raise BadJSON(path_at(readable, error.pos, name), message) from None
-    if _may_be_deep(text) and _deeper_than(value, MAX_DEPTH):
+    if _may_be_deep(text) and _is_too_deep(text, value):
         raise BadJSON(name, TOO_DEEP)
     return value
 
@@ -41,16 +44,35 @@ def _may_be_deep(text: bytes) -> bool:
     return len(text) > SHORT or text.count(b"{") + text.count(b"[") > MAX_DEPTH
 
 
-def _deeper_than(value: Any, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit):
+def _is_too_deep(text: bytes, value: Any) -> bool:
+    """Also where another member of the same name has taken a deep one's place in the value: the text still has it."""
+    depth, containers = _measured(value)
+    if depth > MAX_DEPTH:
+        return True
+    # A chain that the value does not show has at least as many brackets that the value does not show either.
+    unseen = text.count(b"{") + text.count(b"[") - containers
+    return unseen > MAX_DEPTH - depth and _depth_of(text) > MAX_DEPTH
+
+
+def _measured(value: Any) -> tuple[int, int]:
+    """How deep it is, looked at to one level beyond MAX_DEPTH, and how many objects and arrays it has."""
+    level, depth, containers = [value] if type(value) in _CONTAINERS else [], 0, 0
+    while level and depth <= MAX_DEPTH:
+        depth, containers = depth + 1, containers + len(level)
         children: list[Any] = []
         for parent in level:
             children += parent.values() if type(parent) is dict else parent
-        if _CONTAINERS.isdisjoint(map(type, children)):
-            return False
-        level = [child for child in children if type(child) in _CONTAINERS]
-    return True
+        found = not _CONTAINERS.isdisjoint(map(type, children))
+        level = [child for child in children if type(child) in _CONTAINERS] if found else []
+    return depth, containers
+
+
+def _depth_of(text: bytes) -> int:
+    depth = deepest = 0
+    for mark in _STRING.sub(b"", text).translate(None, _NO_BRACKETS):
+        depth += 1 if mark in _OPENING else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def path_at(text: str, position: int, name: str) -> str:

@@ -46,9 +46,11 @@ def test_a_client_that_sends_all_of_a_large_body_first_still_gets_its_413(api):
         )
 
 
-def test_who_has_no_key_is_told_so_before_the_size_of_the_body_counts(base_url):
-    answer = answer_to(base_url, head("POST", "/checkpoints", "nobody", Content_Length=str(LIMIT + 1), **JSON))
+@pytest.mark.parametrize("path", ["/checkpoints", "/admin/accounts"])
+def test_who_has_no_key_is_told_so_before_the_size_of_the_body_counts(base_url, path):
+    answer = answer_to(base_url, head("POST", path, "nobody", Content_Length=str(LIMIT + 1), **JSON))
     assert answer.startswith(b"HTTP/1.1 401 ")
+    assert b"www-authenticate: Bearer" in answer
 
 
 def test_a_body_of_exactly_the_limit_is_read(base_url, key):

@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.clients import published
+from tests.clients import javascript, published
 from tests.hostile.reading import body, checkpoint, everywhere, place_of, save, saved, send, states, workflow
-from tests.hostile.rooms import JS_SDK, PYTHON_SDK, home_of, waits_for_client
+from tests.hostile.rooms import PYTHON_SDK, home_of, waits_for_client
 
 Settle = Callable[[], None]
 
@@ -40,6 +40,7 @@ KEPT = {
     "escapes": r'{"\u0061\/": "\"\\\b\f\n\r\t\u00e9\ud83e\udd16", "\u2028": "\uFFFF"}',
     "raw letters": '{"é\u0301研究🤖": "\u2028\u200f\ufeff\x7f\uffff"}',
     "names twice": '{"a": 1, "b": {"c": 1, "c": [2]}, "a": {"d": 3}}',
+    "brackets in strings, and a name twice": json.dumps({"a": ["[" * 300, '"{' * 300]})[:-1] + ',"a":1}',
     "odd keys": json.dumps({name: {name: 1} for name in KEYS}),
     "nothing": "{}",
 }
@@ -58,6 +59,11 @@ REFUSED = {
     "single quotes": ("{'x': 1}", "state"),
     **{f"arrays {depth} deep": (arrays(depth), "state") for depth in (101, 1_000, 100_000)},
     **{f"objects {depth} deep": (objects(depth), "state") for depth in (101, 1_000, 100_000)},
+    "150 deep, behind a name that comes again": ('{"a":' + "[" * 149 + "]" * 149 + ',"a":1}', "state"),
+    "101 deep in all, behind a name that comes again": (
+        objects(50).replace("{}", '{"b":' + arrays(51) + r',"\u0062":"]"}'),
+        "state",
+    ),
     "arrays that never end": ('{"a":' + "[" * 500_000, "state.a"),
 }
 
@@ -182,10 +188,10 @@ def test_odd_keys_are_untouched_in_an_agents_capabilities_and_metadata(api: http
     assert agent.items() <= answer.json().items()
 
 
-@waits_for_client("our JS SDK")
-def test_odd_keys_are_untouched_through_our_js_sdk(base_url: str, key: str) -> None:
-    script = "import {SnapState} from './dist/index.js'; console.log(JSON.stringify(process.argv.slice(1)))"
-    subprocess.run(["node", "--input-type=module", "-e", script, base_url, key, *KEYS], cwd=home_of(JS_SDK), check=True)
+def test_odd_keys_are_untouched_through_our_js_sdk(base_url: str, key: str, api: httpx.Client, wf: str) -> None:
+    odd = json.dumps({name: {name: 1} for name in KEYS}, separators=(",", ":"))
+    assert javascript.tell("test/live/values.mjs", wf, of=[odd], base_url=base_url, key=key) == [[odd]]
+    assert states(api, f"{wf}-0", 1) == {odd}
 
 
 def test_the_published_sdk_sends_nan_and_is_refused(wf: str, sdk: Any) -> None:

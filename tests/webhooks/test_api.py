@@ -223,3 +223,11 @@ def test_an_account_has_a_hundred_webhooks(api, account, registered):
     body = {"url": URL, "events": ["checkpoint.saved"]}
     answers = [api.post("/webhooks", json=body).status_code for _ in range(100)]
     assert answers == [201] * 99 + [409]
+
+
+@pytest.mark.parametrize("field", ["secret", "description", "url"])
+def test_half_a_letter_is_refused_with_its_place(api, field):
+    body = '{"events":["checkpoint.saved"],"FIELD":"a\\ud83d"}'.replace("FIELD", field)
+    answer = api.post("/webhooks", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert answer.json()["error"]["details"][0]["path"] == field

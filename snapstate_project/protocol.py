@@ -1,0 +1,40 @@
+"""HTTP as uvicorn reads it; what cannot be read is answered in the one error shape, with an id, like all else."""
+
+import asyncio
+import logging
+from typing import cast
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from snapstate_project.common.errors import ValidationFailed, error_response
+from snapstate_project.common.request_id import fresh_request_id, request_ids
+from snapstate_project.one_write import OneWrite
+
+logger = logging.getLogger(__name__)
+UNREADABLE = "This is no HTTP request that can be read; or its first line, or a header, is longer than is taken."
+
+
+class Protocol(HttpToolsProtocol):
+    """No view, no middleware and no ASGI application hears of a request that cannot be read: there is none yet."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(cast(asyncio.Transport, OneWrite(transport)))
+
+    def on_response_complete(self) -> None:
+        cast(OneWrite, self.transport).flush()  # of an answer without a body
+        super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        request_id = fresh_request_id()
+        request_ids.set(request_id)
+        logger.info("unreadable request: %s", msg)
+        response = error_response(ValidationFailed(UNREADABLE), request_id)
+        head = (
+            "HTTP/1.1 400 Bad Request\r\n"
+            "content-type: application/json\r\n"
+            f"content-length: {len(response.content)}\r\n"
+            f"x-request-id: {request_id}\r\n"
+            "connection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + response.content)
+        self.transport.close()
