@@ -6,7 +6,7 @@ import pytest
 
 from snapstate_project.dev.home import BASE_DIR
 
-PYTHON_SDK, JS_SDK, MCP = BASE_DIR / "sdk-python", BASE_DIR / "sdk", BASE_DIR / "mcp-server"
+PYTHON_SDK, MCP = BASE_DIR / "sdk-python", BASE_DIR / "mcp-server"
 
 
 def waits_for(room: str, raises: type[BaseException] = AssertionError) -> pytest.MarkDecorator:

@@ -13,6 +13,7 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
+from tests.clients import javascript
 from tests.common.raw_http import answer_to, head
 from tests.hostile.reading import (
     error_of,
@@ -23,7 +24,7 @@ from tests.hostile.reading import (
     states,
     workflow,
 )
-from tests.hostile.rooms import JS_SDK, MCP, PYTHON_SDK, home_of, waits_for_client
+from tests.hostile.rooms import MCP, PYTHON_SDK, home_of, waits_for_client
 
 Settle = Callable[[], None]
 IDS = [
@@ -162,12 +163,15 @@ def test_an_id_works_in_analytics(api: httpx.Client, intake: Callable[[], None],
     ("home", "command"),
     [
         pytest.param(PYTHON_SDK, "python -m tests.ids", marks=waits_for_client("our Python SDK")),
-        pytest.param(JS_SDK, "npm run ids", marks=waits_for_client("our JS SDK")),
         pytest.param(MCP, "python -m snapstate_mcp", marks=waits_for_client("the MCP bridge")),
     ],
 )
 def test_ids_work_through_our_own_clients(base_url: str, key: str, home: Path, command: str) -> None:
     subprocess.run([*command.split(), base_url, key, *IDS], cwd=home_of(home), check=True)
+
+
+def test_ids_work_through_our_js_sdk(base_url: str, key: str) -> None:
+    assert json.loads(javascript.run("test/live/ids.mjs", *ALL, base_url=base_url, key=key)) == ALL
 
 
 @pytest.mark.parametrize("workflow_id", IDS, ids=lambda text: text[:20])
