@@ -61,7 +61,9 @@ export function parsed(source: string, file: string): { front: Record<string, st
   if (!found) throw new Error(`${file}: a page begins with its front matter`);
   const pairs = found[1]!.split("\n").map((line) => /^(\w+): (.*)$/.exec(line));
   const front = Object.fromEntries(pairs.filter((pair) => pair !== null).map((pair) => [pair[1]!, fillIn(pair[2]!)]));
-  return { front, body: fillIn(found[2]!) };
+  // What stands in a fence is code, to the letter.
+  const lines = linesOf(found[2]!).map(({ text, code }) => (code ? text : fillIn(text)));
+  return { front, body: lines.join("\n") };
 }
 
 export interface Line {

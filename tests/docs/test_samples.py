@@ -1,0 +1,108 @@
+"""Every sample on every page works as it stands there: run against the live server, in the order of its page."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from snapstate_project.dev.home import BASE_DIR
+from tests.docs import samples as all_samples
+from tests.docs.samples import PARSED, Sample, prints, samples
+
+NODE = str(BASE_DIR / ".venv" / "bin" / "node")
+COMMANDS = {
+    "python": ([sys.executable], "sample.py"),
+    "javascript": ([NODE], "sample.mjs"),
+    "typescript": ([NODE], "sample.mts"),
+    "bash": (["bash", "-euo", "pipefail"], "sample.sh"),
+    "go": (["go", "run"], "sample.go"),
+}
+
+
+def stories():
+    """The samples of a page in one language, in their order: they share an account and a folder."""
+    kept = [each for each in samples() if each.language in COMMANDS and each.meta.get("run", "") in ("", "yes")]
+    kept = [each for each in kept if {"run", "save"} & set(each.meta)]
+    kept.sort(key=lambda each: (each.page, each.language, each.line))
+    return [list(story) for _, story in groupby(kept, key=lambda each: (each.page, each.language))]
+
+
+def test_every_sample_says_how_it_is_tested():
+    assert [each.fault for each in samples() if each.fault] == []
+
+
+@pytest.mark.parametrize("sample", [each for each in samples() if each.language in PARSED], ids=lambda each: each.place)
+def test_json_is_json(sample: Sample):
+    json.loads(sample.code)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where samples run; the JavaScript SDK is installed there."""
+    packages = tmp_path / "node_modules" / "@snapstate"
+    packages.mkdir(parents=True)
+    (packages / "sdk").symlink_to(BASE_DIR / "sdk")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("intake_at_work")
+@pytest.mark.parametrize("story", stories(), ids=lambda story: f"{story[0].page}-{story[0].language}")
+def test_samples_work_as_they_stand(story: list[Sample], folder: Path, base_url: str, key: str):
+    if story[0].language == "go" and not shutil.which("go"):
+        pytest.skip("there is no Go toolchain here")
+    for sample in story:
+        if "save" in sample.meta:
+            (folder / sample.meta["save"]).write_text(sample.code)
+        if "run" in sample.meta:
+            tell(sample, run(sample, folder, {"SNAPSTATE_API_URL": base_url, "SNAPSTATE_API_KEY": key}))
+
+
+def run(sample: Sample, folder: Path, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    command, name = COMMANDS[sample.language]
+    script = folder / sample.meta.get("save", name)
+    script.write_text(sample.code)
+    path = f"{BASE_DIR / '.venv' / 'bin'}:{os.environ['PATH']}"
+    return subprocess.run(
+        [*command, str(script)],
+        cwd=folder,
+        env={**os.environ, **env, "PATH": path, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def tell(sample: Sample, done: "subprocess.CompletedProcess[str]") -> None:
+    said = f"{sample.place} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == int(sample.meta.get("exit", "0")), said
+    if sample.language == "bash":  # curl is content with any answer
+        assert '"error":{"code"' not in done.stdout or "exit" in sample.meta, said
+    assert prints(sample, done.stdout), f"{said}\nbut the page says\n{sample.output}"
+
+
+@pytest.mark.parametrize(
+    ("fence", "fault"),
+    [
+        ("```python\npass\n```\n", "neither run"),
+        ("```ruby run\nputs 1\n```\n", "ruby"),
+        ("```bash norun\nmake up\n```\n", "needs its reason"),
+        ("```python run\nprint(%{limits.rate_limit})\n```\n", "filled in"),
+    ],
+)
+def test_a_sample_that_is_marked_wrongly_is_noticed(tmp_path: Path, fence: str, fault: str):
+    (tmp_path / "page.mdx").write_text(fence)
+    (sample,) = all_samples.samples_of(tmp_path / "page.mdx")
+    assert fault in sample.fault
+
+
+def test_a_sample_that_prints_something_else_is_noticed(tmp_path: Path):
+    (tmp_path / "page.mdx").write_text("```python run\nprint(1)\n```\n\n```output\nstep … of 3\n```\n")
+    first, _ = all_samples.samples_of(tmp_path / "page.mdx")
+    assert prints(first, "step 1 of 3\n")
+    assert not prints(first, "step 1 of 4\n")
