@@ -15,9 +15,12 @@ from checkpoints.envelope import NewCheckpoint, WorkflowChanges
 from checkpoints.errors import SaveConflict, WorkflowNotFound
 from checkpoints.ids import WorkflowKey, checkpoint_id, workflow_key
 from checkpoints.models import Workflow
+from checkpoints.recent import RecentStates, Revision
 from checkpoints.verdicts import Busy, Head, Range, Refused, Replayed, Resumed, Saved
 from snapstate_project.common.errors import RedisDown, ServiceUnavailable
 from snapstate_project.common.threads import in_thread
+
+recent = RecentStates()
 
 
 class SaveOutcome(msgspec.Struct, frozen=True):
@@ -33,11 +36,15 @@ class SaveOutcome(msgspec.Struct, frozen=True):
 async def save_checkpoint(account_id: UUID, new: NewCheckpoint) -> SaveOutcome:
     """Save one step, or give the first answer again when it is saved already. Raises SaveConflict."""
     key = workflow_key(account_id, new.workflow_id)
+    guess = Guess(key, new)
     verdict = await settled(
-        key, lambda known: store.save(key, new, known, settings.DEFAULT_TTL_SECONDS), waking=Waking.HEAD, new=new
+        key, lambda known: store.save(key, new, known, settings.DEFAULT_TTL_SECONDS, guess), waking=Waking.HEAD, new=new
     )
     if isinstance(verdict, Saved):
-        return SaveOutcome(verdict.etag, verdict.at, len(new.state), False, await _diff(key, new, verdict))
+        if verdict.how != "late":
+            recent.put(key, Revision(verdict.generation, verdict.sequence, new.state))
+        diff = guess.diff if verdict.how == "next" else await _diff(key, new, verdict)
+        return SaveOutcome(verdict.etag, verdict.at, len(new.state), False, diff)
     if isinstance(verdict, Replayed):
         return SaveOutcome(verdict.etag, verdict.at, verdict.size, True, await _diff_before(key, new))
     if isinstance(verdict, Busy):
@@ -45,6 +52,23 @@ async def save_checkpoint(account_id: UUID, new: NewCheckpoint) -> SaveOutcome:
     if isinstance(verdict, Refused):
         raise _conflict(new, verdict)
     raise ServiceUnavailable
+
+
+class Guess:
+    """That the head is what this process saved last; the diff that follows from it is made while Redis works."""
+
+    def __init__(self, key: WorkflowKey, new: NewCheckpoint) -> None:
+        self.before = recent.get(key) if new.wants_diff else None
+        self.new = new
+        self.diff: Difference | None = None
+
+    @property
+    def head(self) -> str:
+        return self.before.name if self.before else ""
+
+    def work_out(self) -> None:
+        if self.before and self.diff is None:
+            self.diff = difference(self.before.state, self.new.state)
 
 
 async def _diff(key: WorkflowKey, new: NewCheckpoint, saved: Saved) -> Difference | None:
@@ -103,6 +127,7 @@ async def patch_workflow(key: WorkflowKey, changes: WorkflowChanges) -> None:
 async def erase_workflow(account_id: UUID, workflow_id: str) -> None:
     """Erase in every tier. When Redis is down the promise is kept all the same, later; the caller hears 503."""
     key = workflow_key(account_id, workflow_id)
+    recent.forget(key)
     try:
         hot_generation: int | None = await store.generation_of(key)
     except RedisDown:

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from checkpoints.content import Step, etag
@@ -35,16 +35,26 @@ def keys(key: WorkflowKey) -> list[str]:
     return [f"{name}:head", f"{name}:log", f"{name}:steps", f"events:{shard}", f"gone:{name[3:]}", f"intake:{shard}"]
 
 
-async def save(key: WorkflowKey, new: NewCheckpoint, known: bytes, default_ttl: int) -> Any:
+class Ahead(Protocol):
+    """What a caller believes to be the head (its generation and sequence, or ""), and what it does on that belief."""
+
+    @property
+    def head(self) -> str: ...
+    def work_out(self) -> None: ...
+
+
+async def save(key: WorkflowKey, new: NewCheckpoint, known: bytes, default_ttl: int, ahead: Ahead | None = None) -> Any:
     """Saved, Replayed, Refused, Compare, Busy or Ask."""
+    believed = (ahead.head if ahead else "") or "?"
     reply = await redis.link().run(
         _save,
         keys(key),
         [
             known, new.step, new.digest, new.guard, new.state, new.metadata, new.envelope, new.status,
-            "" if new.ttl_seconds is None else new.ttl_seconds, default_ttl, int(new.wants_diff),
+            "" if new.ttl_seconds is None else new.ttl_seconds, default_ttl, believed if new.wants_diff else "",
             new_uid(), *_named(key),
         ],
+        meanwhile=ahead.work_out if ahead else None,
     )  # fmt: skip
     return _SAVE_REPLIES[reply[0]](*reply[1:])
 

@@ -1,7 +1,9 @@
 -- Save one checkpoint: the rules in their order (replay, guard, step), then entry, head and event as one write.
--- ARGV 3 step, 4 digest, 5 guard, 6 state, 7 metadata, 8 envelope, 9 status, 10 ttl, 11 default ttl, 12 wants previous,
+-- ARGV 3 step, 4 digest, 5 guard, 6 state, 7 metadata, 8 envelope, 9 status, 10 ttl, 11 default ttl,
+--      12 the head whose state the caller has, ? when it has none, empty when it needs none,
 --      13 event uid, 14 account, 15 workflow digest, 16 workflow id
--- Answers {'saved', etag, at, gen, seq, how, previous} · {'replay', etag, at, seq, size} · {'conflict', what, etag, step}
+-- Answers {'saved', etag, at, gen, seq, how, previous} (how is next where the caller has the state before)
+--       · {'replay', etag, at, seq, size} · {'conflict', what, etag, step}
 --       · {'compare', gen, seq, entry} · {'busy'} · {'ask', ...}
 
 local step, digest, guard, state = tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
@@ -65,9 +67,13 @@ if intake[2] and tonumber(intake[2]) > 0 and now - tonumber(intake[1]) < 1000000
 end
 
 local previous = ''
-if how == 'append' and head and ARGV[12] == '1' then
-  local entry = entry_of(head.seq)
-  if entry then previous = entry[14] else how = 'above' end
+if how == 'append' and head and ARGV[12] ~= '' then
+  if ARGV[12] == whole(head.gen) .. ':' .. whole(head.seq) then
+    how = 'next'
+  else
+    local entry = entry_of(head.seq)
+    if entry then previous = entry[14] else how = 'above' end
+  end
 end
 
 local seq = math.max(last + 1, now)
@@ -91,14 +97,17 @@ redis.call('HSET', KEYS[3], whole(step), whole(seq) .. ':' .. size .. ':' .. dig
 
 local ttl = ARGV[10] ~= '' and ARGV[10] or (head and head.ttl or '')
 local expires = now + 1000000 * tonumber(ttl ~= '' and ttl or ARGV[11])
-redis.call('HSET', KEYS[1], 'gen', whole(gen), 'last', whole(seq), 'total', whole(total), 'size', whole(all),
-  'at', whole(now), 'ttl', ttl, 'expires', whole(expires), 'tail', tail, 'bytes', whole(bytes))
-if how ~= 'late' then
-  redis.call('HSET', KEYS[1], 'seq', whole(seq), 'step', whole(step), 'digest', digest, 'guard', guard,
-    'status', ARGV[9])
-end
 if not head then
-  redis.call('HSET', KEYS[1], 'run', run, 'started', whole(now), 'pinned', 0, 'keep', '', 'trim', 0, 'ver', 0)
+  redis.call('HSET', KEYS[1], 'run', run, 'gen', whole(gen), 'started', whole(now), 'pinned', 0, 'keep', '', 'trim', 0,
+    'ver', 0)
+end
+local moved = { 'last', whole(seq), 'total', whole(total), 'size', whole(all), 'at', whole(now), 'ttl', ttl,
+  'expires', whole(expires), 'tail', tail, 'bytes', whole(bytes) }
+if how == 'late' then
+  redis.call('HSET', KEYS[1], unpack(moved))
+else
+  redis.call('HSET', KEYS[1], 'seq', whole(seq), 'step', whole(step), 'digest', digest, 'guard', guard,
+    'status', ARGV[9], unpack(moved))
 end
 redis.call('XADD', KEYS[4], '*', 't', 'save', 'u', ARGV[13], 'a', ARGV[14], 'd', ARGV[15], 'w', ARGV[16],
   'g', whole(gen), 'q', whole(seq), 's', whole(step), 'm', whole(now), 'z', size, 'l', ttl, 'x', whole(expires))

@@ -8,7 +8,7 @@ import hashlib
 import logging
 import os
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from pathlib import Path
 from random import uniform
@@ -69,18 +69,32 @@ class Link:
                 raise reply
         return replies
 
-    async def run(self, script: Script, keys: Sequence[bytes | str], args: Sequence[bytes | str | int]) -> Any:
-        """The script's reply. ARGV[1] is the run_id of the very connection that carries the command."""
+    async def run(
+        self,
+        script: Script,
+        keys: Sequence[bytes | str],
+        args: Sequence[bytes | str | int],
+        *,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Any:
+        """The script's reply. ARGV[1] is the run_id of the very connection that carries the command.
+
+        `meanwhile` is called once, when the command is on its way.
+        """
         wire = self.wire or await self.connected()
         try:
-            return await self.answer(wire, pack("EVALSHA", script.sha, len(keys), *keys, wire.run_id, *args))
+            packed = pack("EVALSHA", script.sha, len(keys), *keys, wire.run_id, *args)
+            return await self.answer(wire, packed, meanwhile)
         except NoScript:
             wire = self.wire or await self.connected()
             return await self.answer(wire, pack("EVAL", script.source, len(keys), *keys, wire.run_id, *args))
 
-    async def answer(self, wire: Wire, packed: bytes) -> Any:
+    async def answer(self, wire: Wire, packed: bytes, meanwhile: Callable[[], None] | None = None) -> Any:
         try:
-            return await wire.send(packed)
+            reply = wire.send(packed)
+            if meanwhile is not None:
+                meanwhile()
+            return await reply
         except ReadOnly:
             wire.close("Redis is a read-only replica.")
             raise

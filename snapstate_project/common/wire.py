@@ -1,6 +1,7 @@
 """One connection to Redis: replies come back in the order commands went out; a reply is never given to another's wait.
 
-Commands of one tick of the loop leave in one write. Nothing is ever sent twice.
+A command leaves at once when nothing else is under way, else with all others of its tick of the loop, in one write.
+Nothing is ever sent twice.
 """
 
 import asyncio
@@ -82,10 +83,13 @@ class Wire(asyncio.Protocol):
             raise RedisDown("The connection to Redis was lost: try again in a moment.")
         if self.full or len(self.waiting) >= self.limit:
             raise RedisDown("Too many commands are waiting for Redis: try again in a moment.")
-        if not self.outgoing:
-            self.loop.call_soon(self.flush)
         reply = self.loop.create_future()
-        self.outgoing.append(packed)
+        if not self.waiting:
+            self.transport.write(packed)
+        else:
+            if not self.outgoing:
+                self.loop.call_soon(self.flush)
+            self.outgoing.append(packed)
         self.waiting.append(reply)
         self.sent += 1
         return reply

@@ -26,6 +26,7 @@ async def until_back(link) -> float:
 
 def test_each_of_many_callers_gets_its_own_reply(linked):
     async def scenario(link):
+        await until_back(link)
         return await asyncio.gather(*(link.execute("ECHO", str(n)) for n in range(5000)))
 
     assert linked(scenario) == [b"%d" % n for n in range(5000)]
