@@ -15,7 +15,7 @@ INSTALL := $(UV) pip install --quiet --python $(RUN) --require-hashes --compile-
 up: .venv/.installed ## Start everything on this machine; Ctrl-C stops it
 	@exec $(RUN) -m snapstate_project.dev
 
-test: .venv/.installed-dev docs/dist/404.html sdk/dist/.built ## Run every test (ARGS="tests/house -x" to choose)
+test: .venv/.installed-dev docs/dist/404.html sdk/dist/.built mcp-server/tests/node/node_modules/.installed ## Run every test (ARGS="tests/house -x" to choose)
 	@exec $(RUN) -m pytest $(or $(ARGS),-n 2 --dist loadfile)
 
 chaos: .venv/.installed-dev ## Kill, freeze and starve everything for three minutes under load; what was lost (STORM_SECONDS, STORM_SEED)
@@ -91,6 +91,12 @@ sdk/dist/.built: $(wildcard sdk/src/*.ts) sdk/package.json sdk/tsconfig.json sdk
 sdk/node_modules/.installed: sdk/package-lock.json | .venv/.installed-dev
 	@echo "Installing what sdk/package-lock.json pins …"
 	@$(SDK_NPM) ci --silent
+	@touch $@
+
+# Other people's client and checks of MCP, for the tests of the bridge; no script of theirs runs here.
+mcp-server/tests/node/node_modules/.installed: mcp-server/tests/node/package-lock.json | .venv/.installed-dev
+	@echo "Installing what mcp-server/tests/node/package-lock.json pins …"
+	@cd mcp-server/tests/node && PATH="$(CURDIR)/.venv/bin:$$PATH" npm ci --silent --ignore-scripts
 	@touch $@
 
 # .python-version names the Python we test with; any from 3.12 on will do where that one cannot be had.

@@ -28,7 +28,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"snapstate-mcp: {URL_VARIABLE} must be an http or https address, not {api_url!r}", file=sys.stderr)
         return 2
     if options.http:
-        over_http.run(Bridge(api_url, None), options.host, options.port, options.allow_host, options.allow_origin)
+        hosts, origins = options.allow_host, options.allow_origin
+        over_http.run(
+            Bridge(api_url, None), over_http.Listening(options.host, options.port, hosts, origins, options.sessions)
+        )
     else:
         anyio.run(Bridge(api_url, os.environ.get(KEY_VARIABLE, "").strip()).run_stdio_async)
     return 0
@@ -49,6 +52,8 @@ def parser() -> argparse.ArgumentParser:
     for name in ("host", "origin"):
         words = f"what {name.title()} may say besides our own address; repeatable"
         made.add_argument(f"--allow-{name}", action="append", default=[], metavar="NAME", help=words)
+    words = "give clients sessions; without, each request stands for itself, at whichever process it arrives"
+    made.add_argument("--sessions", action="store_true", help=words)
     made.add_argument("--log-level", default="INFO", choices=["DEBUG", "INFO", "WARNING", "ERROR"])
     return made
 

@@ -1,12 +1,16 @@
 """MCP over streamable HTTP: every caller brings a key of its own, and this server keeps none."""
 
+import hashlib
 import logging
 import signal
 import types
+from dataclasses import dataclass
 from ipaddress import ip_address
 
 import uvicorn
 from mcp.server import MCPServer
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -28,10 +32,19 @@ class KeyRequired:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] == PATH and not bearer(Headers(scope=scope).get("authorization")):
-            await no_key()(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+        if scope["type"] == "http" and scope["path"] == PATH:
+            key = bearer(Headers(scope=scope).get("authorization"))
+            if not key:
+                await no_key()(scope, receive, send)
+                return
+            scope["user"] = owner(key)
+        await self.app(scope, receive, send)
+
+
+def owner(key: str) -> AuthenticatedUser:
+    """Whose a session is: another key finds no such session. The key itself is not kept."""
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    return AuthenticatedUser(AccessToken(token="", client_id=digest, scopes=[]))
 
 
 def no_key() -> Response:
@@ -41,8 +54,19 @@ def no_key() -> Response:
     return JSONResponse(body, status_code=401, headers={"WWW-Authenticate": "Bearer"})
 
 
-def application(server: MCPServer[Callers], host: str, hosts: list[str], origins: list[str]) -> ASGIApp:
-    """`hosts` and `origins`: what `Host` and `Origin` may say besides the loopback and the address listened on."""
+@dataclass(frozen=True)
+class Listening:
+    """`hosts`, `origins`: what `Host` and `Origin` may say besides the loopback and the address listened on.
+    `sessions`: whether clients get sessions (Mcp-Session-Id), or each request stands for itself."""
+
+    host: str
+    port: int
+    hosts: list[str]
+    origins: list[str]
+    sessions: bool
+
+
+def application(server: MCPServer[Callers], at: Listening) -> ASGIApp:
 
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "version": server.version})
@@ -50,21 +74,21 @@ def application(server: MCPServer[Callers], host: str, hosts: list[str], origins
     server.custom_route("/health", methods=["GET"])(health)
     app = server.streamable_http_app(
         streamable_http_path=PATH,
-        stateless_http=True,
+        stateless_http=not at.sessions,
         max_request_body_size=LARGEST_REQUEST,
-        transport_security=security(host, hosts, origins),
+        transport_security=security(at),
     )
     return KeyRequired(app)
 
 
-def security(host: str, hosts: list[str], origins: list[str]) -> TransportSecuritySettings:
+def security(at: Listening) -> TransportSecuritySettings:
     """A page that has its own name resolve to us sends that name as Host, and is refused."""
-    named = LOOPBACK if loopback(host) else (*LOOPBACK, f"[{host}]" if ":" in host else host)
+    named = LOOPBACK if loopback(at.host) else (*LOOPBACK, f"[{at.host}]" if ":" in at.host else at.host)
     ours = [form for name in named for form in (name, f"{name}:*")]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
-        allowed_hosts=ours + hosts,
-        allowed_origins=[f"http://{name}" for name in ours] + origins,
+        allowed_hosts=ours + at.hosts,
+        allowed_origins=[f"http://{name}" for name in ours] + at.origins,
     )
 
 
@@ -75,13 +99,13 @@ def loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def run(server: MCPServer[Callers], host: str, port: int, hosts: list[str], origins: list[str]) -> None:
+def run(server: MCPServer[Callers], at: Listening) -> None:
     """Until a signal comes; then at most five seconds for what is under way."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, leave_quietly)  # uvicorn stops on both, and raises them again once it has
-    app = application(server, host, hosts, origins)
+    app = application(server, at)
     config = uvicorn.Config(
-        app, host=host, port=port, log_config=None, access_log=False, timeout_graceful_shutdown=STOP_SECONDS
+        app, host=at.host, port=at.port, log_config=None, access_log=False, timeout_graceful_shutdown=STOP_SECONDS
     )
     uvicorn.Server(config).run()
 

@@ -1,11 +1,12 @@
 """The MCP bridge as a process of its own, over either transport, and the official Python client that talks to it."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import Any, TextIO, cast
 
 import httpx
 import httpx2
@@ -16,6 +17,7 @@ from mcp.types import CallToolResult
 from snapstate_project.dev.process import Process, wait_until
 from snapstate_project.dev.server import LOOPBACK, free_port
 
+NOWHERE = cast(TextIO, subprocess.DEVNULL)  # what it logs is looked at elsewhere
 Doing = Callable[[Client], Awaitable[Any]]
 
 
@@ -24,31 +26,37 @@ def parameters(base_url: str, key: str, *arguments: str) -> StdioServerParameter
     return StdioServerParameters(command=sys.executable, args=["-m", "snapstate_mcp", *arguments], env=environment)
 
 
+class HttpBridge(Process):
+    """It has no key; `lines` is all that it printed."""
+
+    def __init__(self, base_url: str, *arguments: str) -> None:
+        port = str(free_port())
+        command = [sys.executable, "-m", "snapstate_mcp", "--http", "--port", port, "--api-url", base_url, *arguments]
+        self.lines: list[str] = []
+        super().__init__("mcp", command, log=lambda _, line: self.lines.append(line))
+        self.url = f"http://{LOOPBACK}:{port}/mcp"
+
+    def answers(self) -> bool:
+        try:
+            return httpx.get(self.url.replace("/mcp", "/health"), trust_env=False).status_code == 200
+        except httpx.TransportError:
+            return False
+
+
 @contextmanager
-def http_bridge(base_url: str, *arguments: str) -> Iterator[Process]:
-    """A process that serves `process.url`; it has no key."""
-    port = free_port()
-    command = [sys.executable, "-m", "snapstate_mcp", "--http", "--port", str(port), "--api-url", base_url, *arguments]
-    process: Any = Process("mcp", command)
-    process.url = f"http://{LOOPBACK}:{port}/mcp"
+def http_bridge(base_url: str, *arguments: str) -> Iterator[HttpBridge]:
+    process = HttpBridge(base_url, *arguments)
     process.spawn()
     try:
-        assert wait_until(lambda: answers(f"http://{LOOPBACK}:{port}/health"), seconds=30), process.last_lines
+        assert wait_until(process.answers, seconds=30), process.lines
         yield process
     finally:
         process.stop()
 
 
-def answers(url: str) -> bool:
-    try:
-        return httpx.get(url, trust_env=False).status_code == 200
-    except httpx.TransportError:
-        return False
-
-
 @asynccontextmanager
 async def over_stdio(server: StdioServerParameters, mode: str = "auto") -> Any:
-    async with Client(stdio_client(server, errlog=subprocess.DEVNULL), mode=mode) as client:
+    async with Client(stdio_client(server, errlog=NOWHERE), mode=mode) as client:
         yield client
 
 
@@ -76,5 +84,14 @@ def calls(tool: str, **arguments: Any) -> Doing:
 def content(result: CallToolResult) -> dict[str, Any]:
     """Of an answer that is no error: the same as text and as structure."""
     assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
+    structured: dict[str, Any] | None = result.structured_content
+    assert structured is not None
+    assert json.loads(result.content[0].text) == structured  # type: ignore[union-attr]
+    return structured
+
+
+def refusal(result: CallToolResult) -> str:
+    """The text of an answer that is an error."""
+    assert result.is_error
+    text: str = result.content[0].text  # type: ignore[union-attr]
+    return text
