@@ -7,6 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TextIO, cast
+from urllib.parse import quote
 
 import httpx
 import httpx2
@@ -95,3 +96,17 @@ def refusal(result: CallToolResult) -> str:
     assert result.is_error
     text: str = result.content[0].text  # type: ignore[union-attr]
     return text
+
+
+async def there_and_back(client: Client, workflow_id: str, step: int, state: Any) -> list[Any]:
+    """The states by each way of reading, after one save: resumed, in the history, as a resource."""
+    arguments = {"workflow_id": workflow_id, "step": step, "state": state}
+    saved = content(await client.call_tool("save_checkpoint", arguments))
+    assert saved["checkpoint_id"] == f"cp_{workflow_id}_{step:03d}"
+    resumed = content(await client.call_tool("resume_workflow", {"workflow_id": workflow_id}))
+    asked = {"workflow_id": workflow_id, "from_step": step, "max_characters": 1_000_000}
+    history = content(await client.call_tool("get_workflow_history", asked))
+    resource = await client.read_resource(f"snapstate://workflows/{quote(workflow_id, safe='')}")
+    read = json.loads(resource.contents[0].text)  # type: ignore[union-attr]
+    assert {resumed["workflow_id"], history["workflow_id"], read["workflow_id"]} == {workflow_id}
+    return [resumed["state"], history["checkpoints"][0]["state"], read["state"]]

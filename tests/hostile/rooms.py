@@ -6,7 +6,7 @@ import pytest
 
 from snapstate_project.dev.home import BASE_DIR
 
-PYTHON_SDK, MCP = BASE_DIR / "sdk-python", BASE_DIR / "mcp-server"
+PYTHON_SDK = BASE_DIR / "sdk-python"
 
 
 def waits_for(room: str, raises: type[BaseException] = AssertionError) -> pytest.MarkDecorator:

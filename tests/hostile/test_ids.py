@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
-from tests.clients import javascript
+from tests.clients import javascript, mcp_bridge
 from tests.common.raw_http import answer_to, head
 from tests.hostile.reading import (
     error_of,
@@ -24,7 +24,7 @@ from tests.hostile.reading import (
     states,
     workflow,
 )
-from tests.hostile.rooms import MCP, PYTHON_SDK, home_of, waits_for_client
+from tests.hostile.rooms import PYTHON_SDK, home_of, waits_for_client
 
 Settle = Callable[[], None]
 IDS = [
@@ -163,11 +163,20 @@ def test_an_id_works_in_analytics(api: httpx.Client, intake: Callable[[], None],
     ("home", "command"),
     [
         pytest.param(PYTHON_SDK, "python -m tests.ids", marks=waits_for_client("our Python SDK")),
-        pytest.param(MCP, "python -m snapstate_mcp", marks=waits_for_client("the MCP bridge")),
     ],
 )
 def test_ids_work_through_our_own_clients(base_url: str, key: str, home: Path, command: str) -> None:
     subprocess.run([*command.split(), base_url, key, *IDS], cwd=home_of(home), check=True)
+
+
+def test_ids_work_through_the_mcp_bridge(base_url: str, key: str) -> None:
+    step = 5000 + next(serial)
+
+    async def all_of_them(client: Any) -> list[list[Any]]:
+        return [await mcp_bridge.there_and_back(client, one, step, {"mine": one}) for one in ALL]
+
+    seen = mcp_bridge.run(mcp_bridge.over_stdio(mcp_bridge.parameters(base_url, key)), all_of_them)
+    assert seen == [[{"mine": workflow_id}] * 3 for workflow_id in ALL]
 
 
 def test_ids_work_through_our_js_sdk(base_url: str, key: str) -> None:
