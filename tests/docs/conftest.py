@@ -2,9 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from django.db import connections
+
+from snapstate_project.dev.home import BASE_DIR
 
 
 @pytest.fixture
@@ -22,3 +25,12 @@ def intake_at_work(intake: Callable[[], None]) -> Iterator[None]:
     yield
     stop.set()
     thread.join(10)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where samples run; the JavaScript SDK is installed there."""
+    packages = tmp_path / "node_modules" / "@snapstate"
+    packages.mkdir(parents=True)
+    (packages / "sdk").symlink_to(BASE_DIR / "sdk")
+    return tmp_path

@@ -41,13 +41,9 @@ def test_json_is_json(sample: Sample):
     json.loads(sample.code)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Where samples run; the JavaScript SDK is installed there."""
-    packages = tmp_path / "node_modules" / "@snapstate"
-    packages.mkdir(parents=True)
-    (packages / "sdk").symlink_to(BASE_DIR / "sdk")
-    return tmp_path
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    path = f"{BASE_DIR / '.venv' / 'bin'}:{os.environ['PATH']}"
+    return {**os.environ, **more, "PATH": path, "PYTHONPATH": str(folder)}
 
 
 @pytest.mark.usefixtures("intake_at_work")
@@ -66,11 +62,10 @@ def run(sample: Sample, folder: Path, env: dict[str, str]) -> "subprocess.Comple
     command, name = COMMANDS[sample.language]
     script = folder / sample.meta.get("save", name)
     script.write_text(sample.code)
-    path = f"{BASE_DIR / '.venv' / 'bin'}:{os.environ['PATH']}"
     return subprocess.run(
         [*command, str(script)],
         cwd=folder,
-        env={**os.environ, **env, "PATH": path, "PYTHONPATH": str(folder)},
+        env=environment(folder, **env),
         capture_output=True,
         text=True,
         timeout=60,
