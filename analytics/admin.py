@@ -10,13 +10,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter, TextFilter
+from unfold.contrib.filters.admin import DropdownFilter, TextFilter
 from unfold.decorators import display
 
 from analytics.models import WorkflowAgent, WorkflowError, WorkflowResumes, WorkflowStats, stalled_before
 from snapstate_project.common.admin import (
     LINK,
     WRAPPED,
+    MomentRangeFilter,
     ReadOnlyAdmin,
     account_link,
     ago,
@@ -150,7 +151,7 @@ class WorkflowStatsAdmin(ReadOnlyAdmin[WorkflowStats]):
 class WorkflowErrorAdmin(ReadOnlyAdmin[WorkflowError]):
     list_display = ("at", "kind", "said", "workflow", "step", "agent", "who")
     list_select_related = ("account", "stats")
-    list_filter = (AgentFilter, TypeFilter, ("created_at", RangeDateTimeFilter))
+    list_filter = (AgentFilter, TypeFilter, ("created_at", MomentRangeFilter))
     list_filter_submit = True
     search_fields = ("account",)
     search_help_text = "Account id, or how its email begins"

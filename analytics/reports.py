@@ -4,7 +4,7 @@ They come as the fields that `serializers` lists.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -196,3 +196,19 @@ def known_agents(account_id: UUID, agent_ids: Iterable[str]) -> dict[str, Seen]:
     """Asked of the room that settings.KNOWN_AGENTS names: rooms do not import one another."""
     known: Callable[[UUID, Iterable[str]], dict[str, Seen]] = import_string(settings.KNOWN_AGENTS)
     return known(account_id, agent_ids)
+
+
+def errors_of_workflow(account_id: UUID, digest: bytes, *, limit: int) -> list[dict[str, Any]]:
+    """The newest errors of one workflow; none when it is unknown here."""
+    stats = WorkflowStats.objects.filter(account_id=account_id, digest=digest).values("pk")[:1]
+    found = WorkflowError.objects.filter(stats_id__in=stats).order_by("-created_at", "-id")[:limit]
+    return [
+        {
+            "step": error.step,
+            "at": f"{error.created_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
+            "agent_id": error.agent_id,
+            "type": error.error_type,
+            "message": error.error_message,
+        }
+        for error in found
+    ]

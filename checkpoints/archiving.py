@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Pass:
-    """What one pass did; times in seconds. `now` is the time it goes by."""
+    """What one pass did; times in seconds. `now` is the time it goes by, `reason` what its events say."""
 
     now: datetime = field(default_factory=timezone.now)
     archived: int = 0
@@ -46,6 +46,7 @@ class Pass:
     raw_bytes: int = 0
     stored_bytes: int = 0
     seconds: float = 0.0
+    reason: str = "ttl"
     ahead: set[int] = field(default_factory=set)
 
 
@@ -87,12 +88,12 @@ def claim_due(done: Pass) -> Claim | None:
             workflow = due.select_for_update(skip_locked=True, no_key=True).order_by("archive_at").first()
             if workflow is None:
                 return None
-            claim = _claim(workflow, done)
+            claim = claim_locked(workflow, done)
         if claim is not None:
             return claim
 
 
-def _claim(workflow: Workflow, done: Pass) -> Claim | None:
+def claim_locked(workflow: Workflow, done: Pass) -> Claim | None:
     """Under the workflow's lock. None: Redis is ahead, there is nothing to move, or its rows cannot be read."""
     if store.is_ahead(workflow.account_id, bytes(workflow.digest), workflow.generation, workflow.last_sequence):
         done.skipped += 1
@@ -124,7 +125,7 @@ def archive_claim(claim: Claim, done: Pass) -> bool:
     try:
         packed = segment_format.pack_segment(claim.steps, settings.ARCHIVE_COMPRESSION)
         archive.write(claim.intent.key, packed)
-        kept = _commit_segment(claim, packed)
+        kept = _commit_segment(claim, packed, done.reason)
         if not kept:
             drop_intent(claim.intent)
     except Exception as error:  # noqa: BLE001 (one workflow's fault must not end the pass)
@@ -139,7 +140,7 @@ def archive_claim(claim: Claim, done: Pass) -> bool:
     return True
 
 
-def _commit_segment(claim: Claim, packed: Packed) -> bool:
+def _commit_segment(claim: Claim, packed: Packed, reason: str) -> bool:
     """Segment, projection and event together, unless the workflow has moved since its rows were read."""
     read, last = claim.workflow, max(step.sequence for step in claim.steps)
     with transaction.atomic():
@@ -154,7 +155,7 @@ def _commit_segment(claim: Claim, packed: Packed) -> bool:
         row.save(update_fields=["archived_sequence", "version", "archive_at", "evict_at"])
         ArchiveProblem.objects.filter(workflow=row).delete()
         claim.intent.delete()
-        record_event("workflow.archived", row.account_id, {**row.named, "reason": "ttl"})
+        record_event("workflow.archived", row.account_id, {**row.named, "reason": reason})
     return True
 
 
@@ -190,29 +191,35 @@ def evict_due(done: Pass) -> bool:
         # Committed before Redis hears of it: what was read from Postgres until now can be installed there no more.
         row.version += 1
         row.save(update_fields=["version"])
+    evict(row, done)
+    return True
+
+
+def evict(row: Workflow, done: Pass) -> None:
+    """As it was read, or not at all."""
     with transaction.atomic():
         unmoved = Workflow.objects.filter(pk=row.pk, generation=row.generation, version=row.version)
         locked = unmoved.select_for_update(no_key=True).first()
         if locked is None:
-            return True
+            return
         if not store.evict(row.account_id, bytes(row.digest), row.generation, row.last_sequence, row.version):
             done.skipped += 1
             done.ahead.add(row.pk)
-            return True
-        _let_go(locked, done.now)
+            return
+        _let_go(locked, done)
     done.evicted += 1
-    return True
 
 
-def _let_go(row: Workflow, now: datetime) -> None:
+def _let_go(row: Workflow, done: Pass) -> None:
+    """Whose TTL has ended has expired; what an operator moves has not."""
     Checkpoint.objects.filter(workflow=row, sequence__lte=row.archived_sequence).delete()
     segments = ArchiveSegment.objects.filter(workflow=row, generation=row.generation)
     first_time = row.evicted_at is None
-    row.dropped_sequence, row.evict_at, row.evicted_at = row.archived_sequence, None, row.evicted_at or now
+    row.dropped_sequence, row.evict_at, row.evicted_at = row.archived_sequence, None, row.evicted_at or done.now
     row.version += 1
     row.stored_bytes = segments.aggregate(held=Sum("stored_bytes"))["held"] or 0
     row.save(update_fields=["dropped_sequence", "version", "evict_at", "evicted_at", "stored_bytes"])
-    if first_time:
+    if first_time and done.reason == "ttl":
         record_event("workflow.expired", row.account_id, row.named)
 
 

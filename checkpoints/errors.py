@@ -24,3 +24,7 @@ class SaveConflict(Conflict):
 
 def invalid(path: str, message: str) -> ValidationFailed:
     return ValidationFailed.at(path, message)
+
+
+class NotMoved(Conflict):
+    """Between the tiers, as an operator wanted; the message says why."""

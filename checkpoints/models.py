@@ -68,7 +68,11 @@ class Workflow(models.Model):
             models.Index(fields=["archive_at"], name="workflow_due", condition=models.Q(archive_at__isnull=False)),
             models.Index(fields=["evict_at"], name="workflow_leaving", condition=models.Q(evict_at__isnull=False)),
             GinIndex(fields=["metadata_terms"], name="workflow_metadata"),
+            models.Index(
+                fields=["-last_activity_at", "-id"], name="workflow_newest", condition=models.Q(head_step__isnull=False)
+            ),
         ]
+        permissions = [("view_state", "Can see the states that agents saved")]
 
     def __str__(self) -> str:
         return self.workflow_id or f"erased workflow {self.pk}"

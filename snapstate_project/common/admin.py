@@ -1,6 +1,6 @@
 """Admin lists over large tables: never a COUNT(*), nothing to add, change or delete, pages by a query of their own."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
+from unfold.contrib.filters.admin import RangeDateTimeFilter
 
 DEEPEST_PAGE = 200
 WRAPPED = '<span style="overflow-wrap: anywhere">{}</span>'
@@ -53,6 +54,7 @@ class ReadOnlyAdmin[Row: Model](ModelAdmin):
     show_facets = ShowFacets.NEVER
     list_before_template: Any = None
     change_form_after_template: Any = None
+    change_form_outer_after_template: Any = None
     actions_detail: Any = ()
 
     def get_paginator(self, request: HttpRequest, queryset: "QuerySet[Row]", per_page: int, *_: Any, **__: Any) -> Any:
@@ -67,6 +69,23 @@ class ReadOnlyAdmin[Row: Model](ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
         return False
+
+
+class MomentRangeFilter(RangeDateTimeFilter):
+    """Moments in UTC; a date alone is from its beginning, or to its end."""
+
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+        bounds = {"gte": self.moment("from", time.min), "lte": self.moment("to", time.max)}
+        return queryset.filter(**{f"{self.field_path}__{end}": at for end, at in bounds.items() if at})
+
+    def moment(self, end: str, otherwise: time) -> datetime | None:
+        """None for what is left out, or no date."""
+        day, hour = (str(self.used_parameters.get(f"{self.field_path}_{end}_{part}") or "").strip() for part in (0, 1))
+        try:
+            at = datetime.fromisoformat(f"{day} {hour or otherwise.isoformat()}")
+        except ValueError:
+            return None
+        return at.replace(tzinfo=UTC)
 
 
 def account_link(account_id: UUID, text: object = "") -> SafeString | str:

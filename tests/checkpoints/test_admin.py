@@ -10,8 +10,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from checkpoints.admin import STEPS_A_PAGE
 from checkpoints.models import Workflow
+from checkpoints.timeline import STEPS_A_PAGE
 
 LIST = "/admin/checkpoints/workflow/"
 NASTY = "a/b?<script>#研究-🤖"
