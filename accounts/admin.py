@@ -3,15 +3,16 @@
 import secrets
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.html import format_html_join
+from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import AllValuesCheckboxFilter, ChoicesDropdownFilter
 from unfold.decorators import action, display
@@ -19,28 +20,17 @@ from unfold.enums import ActionVariant
 from unfold.views import ChangeList
 
 from accounts import operator_admin, services  # noqa: F401 (registers the operators' pages)
-from accounts.admin_pages import RowsByPage, back_to, badge, confirmed, form_page, minute, page
+from accounts.admin_pages import RowsByPage, back_to, badge, form_page, minute, page
 from accounts.forms import NewAccountForm, NewKeyForm, TermsForm
 from accounts.key_admin import KeyInline
 from accounts.keys import SCOPES
-from accounts.models import Account, ApiKey
+from accounts.models import Account, ApiKey, Deletion
+from accounts.status_admin import StatusActions
+from snapstate_project.common.admin import second
 
 TICKET = "accounts.issue_key"
-UNPAID = "suspended: unpaid"
-STATES = {"active": "success", "suspended": "warning", UNPAID: "warning", "closed": "danger"}
-SUSPENDING = {
-    "title": "Suspend",
-    "consequence": "All keys of the account are refused (403) within a second. Nothing is lost.",
-    "button": "Suspend",
-    "done": "Suspended",
-    "variant": "danger",
-}
-REACTIVATING = {
-    "title": "Reactivate",
-    "consequence": "The keys of the account work again.",
-    "button": "Reactivate",
-    "done": "Reactivated",
-}
+UNPAID, LEAVING = "suspended: unpaid", "to be deleted"
+STATES = {"active": "success", "suspended": "warning", UNPAID: "warning", LEAVING: "danger", "closed": "danger"}
 
 
 class AccountList(ChangeList):
@@ -53,20 +43,25 @@ class AccountList(ChangeList):
 
 
 @admin.register(Account)
-class AccountAdmin(RowsByPage[Account]):
+class AccountAdmin(StatusActions, RowsByPage[Account]):
     list_display = ("who", "state", "plan", "calls", "keys_in_use", "writes", "created")
     list_filter = (("status", ChoicesDropdownFilter), ("plan", AllValuesCheckboxFilter))
     list_filter_submit = True
     search_fields = ("email", "name")
     search_help_text = "Email, name or id"
     fieldsets = (
-        (None, {"fields": ("email", "name", "id", "state", "plan", "calls", "stripe_customer_id")}),
-        ("This month", {"fields": ("usage",)}),
+        (None, {"fields": ("email", "name", "id", "state", "why", "leaving", "plan", "stripe_customer_id")}),
+        ("Limits", {"fields": ("calls", "keys_in_use", "kept", "archived_for")}),
         ("Times (UTC)", {"fields": ("created", "updated")}),
     )
     inlines = (KeyInline,)
     actions: Any = ("suspend_selected", "reactivate_selected")
-    actions_detail: Any = ("issue_key", "change_terms", "suspend", "reactivate")
+    actions_detail: Any = (
+        *("issue_key", "change_terms", "suspend", "reactivate"),
+        *("schedule_deletion", "undo_deletion"),
+    )
+    change_form_outer_before_template: Any = "admin/accounts/usage.html"
+    change_form_outer_after_template: Any = "admin/accounts/panels.html"
 
     # --- What is shown ---
 
@@ -76,16 +71,26 @@ class AccountAdmin(RowsByPage[Account]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
         keys = ApiKey.objects.in_use(timezone.now()).filter(account=OuterRef("pk")).order_by().values("account")
         count = keys.annotate(count=Count("pk")).values("count")
+        leaving = Deletion.objects.open().filter(account=OuterRef("pk"))
         accounts: QuerySet[Account] = super().get_queryset(request)
-        return accounts.annotate(key_count=Coalesce(Subquery(count), 0))
+        return accounts.annotate(key_count=Coalesce(Subquery(count), 0), is_leaving=Exists(leaving))
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """With what other rooms know of the account: asked of the wiring, which settings.ACCOUNT_PANELS names."""
+        account = self.get_object(request, object_id)
+        shown = import_string(settings.ACCOUNT_PANELS)(account, request.user) if account else {}
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
 
     @display(description="Account", ordering="email", header=True)
     def who(self, account: Account) -> list[str]:
         return [account.email, account.name]
 
     @display(description="State", ordering="status")
-    def state(self, account: Account) -> SafeString:
-        return badge(UNPAID if account.held_for_payment else account.status, STATES)
+    def state(self, account: Any) -> SafeString:
+        unpaid = UNPAID if account.held_for_payment else account.status
+        return badge(LEAVING if account.is_leaving else unpaid, STATES)
 
     @display(description="Rate limit", ordering="rate_limit_max")
     def calls(self, account: Account) -> str:
@@ -100,11 +105,24 @@ class AccountAdmin(RowsByPage[Account]):
     def writes(self, account: Account) -> str:
         return f"{account.usage_this_month['checkpoint_writes']:,}"
 
-    @display(description="Usage")
-    def usage(self, account: Account) -> SafeString:
-        services.note_usage([account])
-        shown = [(name.replace("_", " "), f"{number:,}") for name, number in account.usage_this_month.items()]
-        return format_html_join("", '<div><span class="inline-block w-48">{}</span><b>{}</b></div>', shown)
+    @display(description="Reason")
+    def why(self, account: Account) -> str | None:
+        return account.status_reason or None
+
+    @display(description="Deletion")
+    def leaving(self, account: Account) -> str | None:
+        deletion = account.deletions.open().first()
+        if deletion is None:
+            return None
+        return "under way" if deletion.began_at else f"due {second(deletion.due_at)} UTC; can be undone until then"
+
+    @display(description="Checkpoints kept")
+    def kept(self, account: Account) -> str:
+        return f"the newest {account.keep_last:,} of a workflow" if account.keep_last else "all"
+
+    @display(description="In the archive")
+    def archived_for(self, account: Account) -> str:
+        return f"{account.archive_days:,} days" if account.archive_days else "for ever"
 
     @display(description="Created", ordering="created_at")
     def created(self, account: Account) -> SafeString | None:
@@ -124,19 +142,6 @@ class AccountAdmin(RowsByPage[Account]):
 
     def has_issue_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         return request.user.has_perm("accounts.add_apikey")
-
-    def has_suspend_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """Also where only Stripe has suspended it: then the suspension becomes an operator's."""
-        account: Account | None = self.get_object(request, str(object_id))
-        open_to_it = account is not None and (account.status == Account.Status.ACTIVE or account.held_for_payment)
-        return self.has_manage_permission(request) and open_to_it
-
-    def has_reactivate_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        return self.has_manage_permission(request) and self.is_active(request, object_id) is False
-
-    def is_active(self, request: HttpRequest, object_id: Any) -> bool | None:
-        account: Account | None = self.get_object(request, str(object_id))
-        return account.status == Account.Status.ACTIVE if account else None
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         if not self.has_add_permission(request):
@@ -182,25 +187,3 @@ class AccountAdmin(RowsByPage[Account]):
 
         form = TermsForm(request.POST or None, initial=model_to_dict(account, fields=list(TermsForm.base_fields)))
         return form_page(self, request, form, change, original=account, title="Plan and limit", button="Save")
-
-    @action(description="Suspend", icon="pause_circle", permissions=["suspend"], variant=ActionVariant.DANGER)
-    def suspend(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self.change_one(request, object_id, services.suspend_account, SUSPENDING)
-
-    @action(description="Reactivate", icon="play_circle", permissions=["reactivate"], variant=ActionVariant.SUCCESS)
-    def reactivate(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self.change_one(request, object_id, services.reactivate_account, REACTIVATING)
-
-    def change_one(self, request: HttpRequest, object_id: str, act: Any, words: dict[str, str]) -> HttpResponse:
-        account = self.found(request, object_id)
-        return confirmed(self, request, [account], act, back=back_to(self, account), original=account, **words)
-
-    @admin.action(description="Suspend", permissions=["manage"])
-    def suspend_selected(self, request: HttpRequest, queryset: QuerySet[Account]) -> HttpResponse:
-        chosen = list(queryset.filter(Q(status=Account.Status.ACTIVE) | Q(held_for_payment=True)))
-        return confirmed(self, request, chosen, services.suspend_account, back=back_to(self), **SUSPENDING)
-
-    @admin.action(description="Reactivate", permissions=["manage"])
-    def reactivate_selected(self, request: HttpRequest, queryset: QuerySet[Account]) -> HttpResponse:
-        chosen = list(queryset.exclude(status=Account.Status.ACTIVE))
-        return confirmed(self, request, chosen, services.reactivate_account, back=back_to(self), **REACTIVATING)

@@ -86,13 +86,17 @@ def confirmed(
     *,
     done: str,
     back: str,
+    form: Any = None,  # a Form whose fields the operator is asked for too
     **context: Any,
 ) -> HttpResponse:
-    """Acts on what was chosen, after a yes; stops at the first refusal and says how far it came."""
-    if request.POST.get("confirmed") != "yes":
+    """Acts on what was chosen, after a yes and, where there is a form, its fields filled in well.
+
+    Stops at the first refusal and says how far it came.
+    """
+    if not is_confirmed(request) or (form and not form.is_valid()):
         hidden = [(ACTION_CHECKBOX_NAME, str(each.pk)) for each in chosen]
         hidden.append(("action", request.POST.get("action", "")))
-        return page(admin, request, "confirm.html", chosen=chosen, hidden=hidden, back=back, **context)
+        return page(admin, request, "confirm.html", chosen=chosen, hidden=hidden, back=back, form=form, **context)
     count = 0
     try:
         for each in chosen:
@@ -104,6 +108,10 @@ def confirmed(
     if count:
         messages.success(request, f"{done}: {count} of {len(chosen)}" if len(chosen) > 1 else f"{done}: {chosen[0]}")
     return redirect(back)
+
+
+def is_confirmed(request: HttpRequest) -> bool:
+    return request.POST.get("confirmed") == "yes"
 
 
 def back_to(admin: ModelAdmin, row: Model | None = None) -> str:

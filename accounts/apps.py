@@ -4,17 +4,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from auditlog.context import disable_auditlog
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import import_string
 
+from accounts.roles import ROLES
+
 PREFIX = re.compile(r"[A-Za-z0-9_]{1,12}")
 LEAST = {"RATE_LIMIT_MAX": 1, "RATE_LIMIT_WINDOW_MS": 1000, "MAX_API_KEYS_PER_ACCOUNT": 1}
-
-VIEWERS, SUPPORT, ADMINISTRATORS = "viewers", "support", "administrators"
-NOT_FOR_VIEWERS = ("admin", "auth", "contenttypes", "sessions")
 
 
 class AccountsConfig(AppConfig):
@@ -43,14 +43,15 @@ def settings_make_sense(app_configs: Sequence[AppConfig] | None, **_: Any) -> li
 
 
 def grant_to_groups(app_config: AppConfig, using: str, apps: Any, **_: Any) -> None:
-    """After each app's migrations: viewers see, support manages accounts and keys, administrators do everything."""
+    """After each app's migrations: every group of `roles` has, of this app, what its name says and no more."""
     try:
         group_model, permission_model = apps.get_model("auth", "Group"), apps.get_model("auth", "Permission")
     except LookupError:
         return  # auth itself is being unmigrated
-    of_app = permission_model.objects.using(using).filter(content_type__app_label=app_config.label)
-    seen = of_app.none() if app_config.label in NOT_FOR_VIEWERS else of_app.filter(codename__startswith="view_")
-    managed = of_app.filter(content_type__app_label="accounts")
-    for name, permissions in ((VIEWERS, seen), (SUPPORT, seen | managed), (ADMINISTRATORS, of_app)):
-        group, _ = group_model.objects.using(using).get_or_create(name=name)
-        group.permissions.add(*permissions)
+    found = permission_model.objects.using(using).filter(content_type__app_label=app_config.label)
+    of_app = {f"{app_config.label}.{permission.codename}": permission for permission in found}
+    with disable_auditlog():  # nobody's change, and the log's own table may not be there yet
+        for name, may in ROLES.items():
+            group, _ = group_model.objects.using(using).get_or_create(name=name)
+            group.permissions.add(*(permission for label, permission in of_app.items() if may(label)))
+            group.permissions.remove(*(permission for label, permission in of_app.items() if not may(label)))

@@ -19,6 +19,14 @@ class AccountClosed(Conflict):
     default_message = "The account is closed: a closed account gets no keys."
 
 
+class DeletionScheduled(Conflict):
+    default_message = "The account is to be deleted: undo that first."
+
+
+class DeletionBegun(Conflict):
+    default_message = "There is no deletion left to undo: it has begun, or was undone already."
+
+
 class AccountInactive(Forbidden):
     default_message = "The account is not active."
 

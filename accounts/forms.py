@@ -14,6 +14,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
+from accounts.closing import GRACE_DAYS, MOST_GRACE_DAYS
 from accounts.keys import SCOPES
 from accounts.models import MOST_DAYS, MOST_KEPT, PLAN_SHAPE, Account
 
@@ -91,6 +92,28 @@ class TermsForm(forms.Form):
 
 class ScopesForm(forms.Form):
     scopes = ScopesField()
+
+
+class ReasonForm(forms.Form):
+    """Why; the account's page and the audit log say it on."""
+
+    reason = forms.CharField(max_length=300, widget=UnfoldAdminTextInputWidget)
+
+
+class MaybeReasonForm(ReasonForm):
+    reason = forms.CharField(max_length=300, required=False, widget=UnfoldAdminTextInputWidget)
+
+
+class DeletionForm(forms.Form):
+    reason = forms.CharField(max_length=200, widget=UnfoldAdminTextInputWidget)
+    days = forms.IntegerField(
+        label="Days until then",
+        min_value=1,
+        max_value=MOST_GRACE_DAYS,
+        initial=GRACE_DAYS,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="Until then the deletion can be undone; afterwards nothing can.",
+    )
 
 
 def expiry(days: str) -> datetime | None:

@@ -62,7 +62,8 @@ class KeyColumns:
 class KeyInline(KeyColumns, TabularInline):  # type: ignore[misc]  # unfold's own mixins disagree
     model = ApiKey
     verbose_name_plural = "Keys"
-    fields = readonly_fields = ("linked", "label", "state", "may", "last_used", "expires", "created")
+    fields = ("linked", "label", "state", "may", "last_used", "expires", "created")
+    readonly_fields = (*fields, "revoking")
     extra = max_num = 0
     can_delete = False
     show_title = False
@@ -70,6 +71,14 @@ class KeyInline(KeyColumns, TabularInline):  # type: ignore[misc]  # unfold's ow
     @display(description="Key")
     def linked(self, key: ApiKey) -> SafeString:
         return format_html(LINK, reverse("admin:accounts_apikey_change", args=[key.pk]), self.key(key))
+
+    @display(description="")
+    def revoking(self, key: ApiKey) -> SafeString | None:
+        url = reverse("admin:accounts_apikey_revoke", args=[key.pk])
+        return format_html(LINK, url, "Revoke") if key.revoked_at is None else None
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return (*self.fields, "revoking") if request.user.has_perm("accounts.change_apikey") else self.fields
 
     def has_add_permission(self, *_: Any, **__: Any) -> bool:
         return False

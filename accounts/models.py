@@ -69,6 +69,9 @@ class Account(Kept):
     held_for_payment = models.BooleanField(
         default=False, db_default=False, help_text="Suspended by Stripe's word, not by an operator's."
     )
+    status_reason = models.CharField(
+        max_length=300, blank=True, default="", db_default="", help_text="Why an operator has set the status."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -78,6 +81,10 @@ class Account(Kept):
 
     class Meta:
         default_permissions = ("add", "change", "view")
+        permissions = [
+            ("view_revenue", "Can see what is charged and earned"),
+            ("close_account", "Can schedule an account's deletion, and undo that"),
+        ]
         ordering = ("-created_at", "-id")
         constraints = [models.UniqueConstraint(Lower("email"), name="one_account_per_email")]
         indexes = [models.Index(fields=["-created_at", "-id"], name="account_newest")]
@@ -133,3 +140,39 @@ class ApiKey(Kept):
 
     def is_in_use(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
+
+
+class DeletionQuerySet(models.QuerySet["Deletion"]):
+    def open(self) -> "DeletionQuerySet":
+        """Neither undone nor done."""
+        return self.filter(finished_at=None, undone_at=None)
+
+
+class Deletion(models.Model):
+    """An operator's word that an account is to go. Until it begins, at `due_at`, it can be undone; then it is finished.
+
+    The account's row stays, closed: invoices and sums point to it. What its customer kept with us goes.
+    """
+
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="deletions")
+    due_at = models.DateTimeField()
+    reason = models.CharField(max_length=300)
+    status_before = models.CharField(max_length=9, choices=Account.Status.choices)
+    asked_at = models.DateTimeField(auto_now_add=True)
+    began_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    undone_at = models.DateTimeField(null=True)
+
+    objects = DeletionQuerySet.as_manager()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account"], condition=Q(finished_at=None, undone_at=None), name="one_open_deletion"
+            )
+        ]
+        indexes = [models.Index(fields=["due_at"], condition=Q(finished_at=None, undone_at=None), name="deletions_due")]
+
+    def __str__(self) -> str:
+        return f"deletion of {self.account}"

@@ -16,7 +16,7 @@ from accounts import services
 from accounts.authentication import OperatorAuthentication
 from accounts.errors import AccountNotFound, KeyNotFound
 from accounts.models import Account, ApiKey
-from accounts.schema import CONFLICT, PAGE_PARAMETERS
+from accounts.schema import CONFLICT, LAST_PAGE, PAGE_PARAMETERS
 from accounts.serializers import (
     SHOWN_ONCE,
     AccountChangesSerializer,
@@ -36,7 +36,7 @@ from snapstate_project.common.openapi import links
 from snapstate_project.common.pagination import DEFAULT_LIMIT, LIMIT
 from snapstate_project.common.query import Parser, integer, query
 
-PAGE = integer(1, 1_000_000)
+PAGE = integer(1, LAST_PAGE)
 UUID_SHAPE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 READS_NO_BODY = ("GET", "HEAD", "DELETE", "OPTIONS")
 

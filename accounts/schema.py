@@ -4,8 +4,9 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from snapstate_project.common.pagination import LIMIT_SCHEMA
 
+LAST_PAGE = 1_000_000
 PAGE_PARAMETERS = [
-    OpenApiParameter("page", {"type": "integer", "minimum": 1, "default": 1}),
+    OpenApiParameter("page", {"type": "integer", "minimum": 1, "maximum": LAST_PAGE, "default": 1}),
     OpenApiParameter("limit", LIMIT_SCHEMA),
 ]
 

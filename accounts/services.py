@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from accounts import admission, keys
-from accounts.errors import AccountClosed, EmailTaken, MaxKeysReached
+from accounts.errors import AccountClosed, DeletionScheduled, EmailTaken, MaxKeysReached
 from accounts.models import Account, ApiKey
 from snapstate_project.common.errors import RedisDown, ValidationFailed
 
@@ -36,9 +36,13 @@ def create_account(*, email: str, name: str = "", plan: str = "free") -> Account
 
 
 def update_account(account: Account, **changes: Any) -> Account:
-    """Sets any of plan, status and the limits (None: no limit of its own); raises RedisDown with nothing changed."""
+    """Sets any of plan, status and the limits (None: no limit of its own); raises RedisDown with nothing changed.
+
+    The status of an account that is to be deleted stays: raises DeletionScheduled.
+    """
     if "status" in changes:
-        changes["held_for_payment"] = False  # the status is an operator's from now on, even when it was so before
+        # The status is an operator's from now on, even when it was so before, and so is the reason.
+        changes = {"status_reason": "", **changes, "held_for_payment": False}
     return change_account(account, **changes)
 
 
@@ -62,21 +66,28 @@ def change_account(account: Account, *, only_if: Mapping[str, Any] | None = None
         account = locked(account.pk)
         if any(getattr(account, field) != value for field, value in (only_if or {}).items()):
             return account
-        changes = {field: value for field, value in changes.items() if getattr(account, field) != value}
-        if any(field in FELT_BY_CALLERS for field in changes):
-            bury_around_commit(account.keys.in_use(timezone.now()).values_list("digest", flat=True))
-        for field, value in changes.items():
-            setattr(account, field, value)
-        account.save(update_fields=[*changes, "updated_at"])
+        if "status" in changes and account.deletions.open().exists():
+            raise DeletionScheduled
+        return apply_changes(account, changes)
+
+
+def apply_changes(account: Account, changes: Mapping[str, Any]) -> Account:
+    """To a locked row, within the transaction that has locked it."""
+    changes = {field: value for field, value in changes.items() if getattr(account, field) != value}
+    if any(field in FELT_BY_CALLERS for field in changes):
+        bury_around_commit(account.keys.in_use(timezone.now()).values_list("digest", flat=True))
+    for field, value in changes.items():
+        setattr(account, field, value)
+    account.save(update_fields=[*changes, "updated_at"])
     return account
 
 
-def suspend_account(account: Account) -> Account:
-    return update_account(account, status=Account.Status.SUSPENDED)
+def suspend_account(account: Account, *, reason: str = "") -> Account:
+    return update_account(account, status=Account.Status.SUSPENDED, status_reason=reason)
 
 
-def reactivate_account(account: Account) -> Account:
-    return update_account(account, status=Account.Status.ACTIVE)
+def reactivate_account(account: Account, *, reason: str = "") -> Account:
+    return update_account(account, status=Account.Status.ACTIVE, status_reason=reason)
 
 
 def set_rate_limit(account: Account, limit: int | None) -> Account:

@@ -66,6 +66,11 @@ def delete_agent(account_id: UUID, agent_id: str) -> None:
         raise AgentNotFound
 
 
+def delete_agents(account_id: UUID) -> None:
+    """All of an account that is deleted itself."""
+    Agent.objects.filter(account_id=account_id).delete()
+
+
 def list_agents(account_id: UUID, *, limit: int, after: Position | None) -> tuple[list[Agent], Position | None]:
     """One page, last seen first and never seen last, and where the next begins (None at the end)."""
     found = Agent.objects.filter(account_id=account_id)

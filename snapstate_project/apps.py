@@ -3,10 +3,18 @@
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig
+from django.contrib.auth.signals import user_logged_in
 from django.core.signals import request_finished
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
+
+
+class OperatorsConfig(AdminConfig):
+    """Django's admin behind our own gate."""
+
+    default_site = "snapstate_project.operator_site.OperatorSite"
 
 
 class WiringConfig(AppConfig):
@@ -17,6 +25,8 @@ class WiringConfig(AppConfig):
         import_module("snapstate_project.checks")
         import_module("snapstate_project.common.openapi")
         import_module("snapstate_project.common.structs")
+        import_module("snapstate_project.audit").watch()
+        user_logged_in.connect(import_module("snapstate_project.operator_site").begin_session, dispatch_uid="session")
         request_finished.connect(close_connections)
         connection_created.connect(notice_vanishing)
 

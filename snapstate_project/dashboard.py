@@ -1,11 +1,18 @@
-"""What the admin's pages share: the sidebar, which names rooms that do not know one another."""
+"""The index page, and what all pages of the admin share: the sidebar, which names rooms by their labels."""
 
+import json
+from datetime import UTC, datetime
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
+
+from billing.plans import dollars
+from snapstate_project import dashboard_figures as figures
 
 SIDEBAR = {
     "Customers": {
@@ -38,6 +45,7 @@ SIDEBAR = {
     "Operators": {
         "auth.User": ("Operators", "badge"),
         "auth.Group": ("Groups", "shield_person"),
+        "auditlog.LogEntry": ("Audit log", "history"),
     },
 }
 
@@ -45,7 +53,126 @@ SIDEBAR = {
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """What this operator may see."""
     groups = [{"title": title, "items": links(request, models)} for title, models in SIDEBAR.items()]
-    return [group for group in groups if group["items"]]
+    first = {"title": "", "items": [{"title": "Overview", "icon": "home", "link": reverse("admin:index")}]}
+    return [first, *(group for group in groups if group["items"])]
+
+
+def index(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """A part for each thing this operator may see; what everybody sees are sums and health."""
+    now = timezone.now()
+    daily = figures.by_day(now.astimezone(UTC).date())
+    everybodys = {"tiles": tiles(request, now, daily), "charts": charts(now, daily), "health": told(request, now)}
+    activity = figures.recent() if request.user.has_perm("events.view_event") else []
+    return {**context, **everybodys, "activity": activity, "first_steps": first_steps(request), "title": "Overview"}
+
+
+def tiles(request: HttpRequest, now: datetime, daily: dict[str, list[int]]) -> list[dict[str, str]]:
+    workflows = figures.remembered("workflows", lambda: figures.workflows(now))
+    held = figures.remembered("storage", figures.storage)
+    accounts = figures.accounts(now)
+    shown = [
+        ("Active workflows", f"{workflows['active'] + workflows['stalled']:,}", f"{workflows['stalled']:,} stalled"),
+        *((name.capitalize(), f"{days[-1]:,}", f"{sum(days):,} in 30 days") for name, days in daily.items()),
+        ("Accounts", f"{accounts['total']:,}", f"{accounts['new']:,} new in 30 days"),
+        ("Storage", figures.size(sum(held.values())), "history as kept, compressed"),
+    ]
+    if request.user.has_perm("accounts.view_revenue"):
+        earned = figures.remembered("revenue", lambda: figures.revenue(now))
+        shown.append(("Estimated revenue", dollars(earned), f"{now:%B} so far"))
+    return [{"name": name, "value": value, "note": note} for name, value, note in shown]
+
+
+def told(request: HttpRequest, now: datetime) -> list[figures.Tile]:
+    """With a link to the rows behind it where this operator may see them."""
+    tiles = list(figures.health(now))
+    for tile in tiles:
+        tile["url"] = changelist(request, tile["link"])
+    return tiles
+
+
+def changelist(request: HttpRequest, label: str) -> str:
+    model = apps.get_model(label) if label else None
+    if model is None or not admin.site._registry[model].has_view_permission(request):
+        return ""
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+
+
+def first_steps(request: HttpRequest) -> dict[str, Any] | None:
+    """While nothing has been saved ever: what to do next, and the call to do it with."""
+    if figures.any_work():
+        return None
+    may_add = request.user.has_perm("accounts.add_account")
+    return {"base_url": settings.APP_URL.rstrip("/"), "may_add": may_add, "account": figures.first_account()}
+
+
+# --- Charts: data for the theme's own drawing of them, and the same as a table for those who do not see it ---
+
+GRID = {"grid": {"tickWidth": 0}, "border": {"display": False}}
+BARS = {"maxBarThickness": 28, "borderRadius": 4}
+
+
+def charts(now: datetime, daily: dict[str, list[int]]) -> list[dict[str, Any]]:
+    days = [f"{day:%d %b}" for day in figures.days_until(now.astimezone(UTC).date())]
+    agents = figures.remembered("agents", lambda: figures.top_agents(now.astimezone(UTC).date()))
+    held = figures.remembered("storage", figures.storage)
+    tiers = [("Postgres", held["warm"]), ("Archive", held["archive"])]
+    return [
+        chart("Checkpoints a day", "bar", days, {"Checkpoints": (daily["checkpoints"], "primary-600")}),
+        chart(
+            "Resumes and failures a day",
+            "line",
+            days,
+            {"Resumes": (daily["resumes"], "green-600"), "Failures": (daily["failures"], "red-600")},
+        ),
+        ranking("Storage by tier, MB", tiers, {"MB": ([round(size / 2**20, 2) for _, size in tiers], "primary-600")}),
+        ranking("Top agents, steps in 30 days", agents, {"Steps": ([steps for _, steps in agents], "primary-600")}),
+    ]
+
+
+type Series = dict[str, tuple[list[Any], str]]
+
+
+def ranking(title: str, rows: list[tuple[str, int]], series: Series) -> dict[str, Any]:
+    return chart(title, "bar", [name for name, _ in rows], series, lying=True)
+
+
+def chart(title: str, kind: str, labels: list[str], series: Series, *, lying: bool = False) -> dict[str, Any]:
+    """`series`: for each name its values and a colour of the theme. Lying bars have room for long names."""
+    datasets = [
+        {"label": name, "data": values, "backgroundColor": f"var(--color-{colour})", **look(kind, colour)}
+        for name, (values, colour) in series.items()
+    ]
+    options = {
+        "animation": False,
+        "maintainAspectRatio": False,
+        "indexAxis": "y" if lying else "x",
+        "plugins": {"legend": {"display": len(series) > 1, "align": "end", "labels": {"boxWidth": 12}}},
+        "interaction": {"mode": "index", "intersect": False, "axis": "y" if lying else "x"},
+        "scales": {
+            "x": {**GRID, "beginAtZero": True, "ticks": {"maxRotation": 0, "autoSkipPadding": 16}},
+            "y": {**GRID, "beginAtZero": True, "ticks": {"precision": 0}},
+        },
+    }
+    columns = [values for values, _ in series.values()]
+    return {
+        "title": title,
+        "kind": kind,
+        "data": json.dumps({"labels": [short(label) for label in labels], "datasets": datasets}),
+        "options": json.dumps(options),
+        "titles": ["Agent" if lying and "agents" in title else "Tier" if lying else "Day", *series],
+        "rows": list(zip(labels, *columns, strict=True)),
+        "is_empty": not any(any(values) for values in columns),
+    }
+
+
+def look(kind: str, colour: str) -> dict[str, Any]:
+    if kind == "bar":
+        return BARS
+    return {"borderColor": f"var(--color-{colour})", "borderWidth": 2, "pointRadius": 0, "tension": 0.25}
+
+
+def short(label: str) -> str:
+    return label if len(label) <= 24 else f"{label[:23]}…"
 
 
 def links(request: HttpRequest, models: dict[str, tuple[str, str]]) -> list[dict[str, Any]]:

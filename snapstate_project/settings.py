@@ -1,6 +1,7 @@
 """Every setting, each from the environment or `.env`; a wrong value stops `manage.py check`, never a request."""
 
 import tomllib
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from snapstate_project.env import database, env, env_bool, env_int, env_list
+from snapstate_project.theme import UNFOLD  # noqa: F401 (a setting)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
@@ -51,15 +53,20 @@ USE_I18N = False
 LANGUAGE_CODE = "en-us"
 
 INSTALLED_APPS = [
-    "unfold",
+    "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
-    "django.contrib.admin",
+    "snapstate_project.apps.OperatorsConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "auditlog",
+    "axes",
+    "django_otp",
+    "django_otp.plugins.otp_static",
+    "django_otp.plugins.otp_totp",
     "rest_framework",
     "drf_spectacular",
     "snapstate_project.apps.WiringConfig",
@@ -82,11 +89,13 @@ MIDDLEWARE = [
     *LEAN_MIDDLEWARE,
     "snapstate_project.common.headers.PagesMiddleware",
     "snapstate_project.common.headers.StaticMiddleware",
+    "snapstate_project.common.acting.AdminApiMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 TEMPLATES = [
@@ -126,7 +135,9 @@ ARCHIVE_COMPRESSION = env("ARCHIVE_COMPRESSION", "zstd")
 MAX_BODY_BYTES = 1_048_576 + 256 * 1024
 
 # --- Seams between rooms, which never import one another ---
+ACCOUNT_PANELS = "snapstate_project.account_page.panels"  # (account, operator) -> what its page shows, for accounts
 ACCOUNT_USAGE = "snapstate_project.operators.usage_this_month"  # (account ids) -> {id: sums}, for accounts
+WORKFLOW_ERRORS = "analytics.reports.errors_of_workflow"  # (account id, digest, limit) -> errors, for checkpoints
 KNOWN_AGENTS = "agents_app.services.known_agents"  # (account id, agent ids) -> {id: (name, seen)}, for analytics
 STORAGE_HELD = "checkpoints.services.storage_held_bytes"  # (account id) -> bytes, for billing
 STORAGE_HELD_BY_ACCOUNT = "checkpoints.services.storage_held_by_account"  # () -> {account id: bytes}, for billing
@@ -150,42 +161,25 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "/admin/login/"
 LOGIN_REDIRECT_URL = "/admin/"
-SESSION_COOKIE_AGE = 8 * 3600
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+SESSION_COOKIE_AGE = 3600  # since the last page; a session's whole length is bounded in operator_site.py
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = APP_URL.startswith("https://")
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 
-# --- The admin's theme ---
-ICON = (
-    "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' "
-    "rx='8' fill='%234f46e5'/><path d='M9 10h14M9 16h14M9 22h8' stroke='white' stroke-width='3' "
-    "stroke-linecap='round'/></svg>"
-)
-UNFOLD = {
-    "SITE_TITLE": "SnapState",
-    "SITE_HEADER": "SnapState",
-    "SITE_SUBHEADER": "for operators",
-    "SITE_ICON": ICON,
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": ICON}],
-    "SITE_URL": "/",
-    "SHOW_VIEW_ON_SITE": False,
-    "SIDEBAR": {"show_search": True, "navigation": "snapstate_project.dashboard.navigation"},
-    "COMMAND": {"search_models": ["accounts.account", "accounts.apikey"]},
-    "COLORS": {
-        "primary": {
-            "50": "#eef2ff",
-            "100": "#e0e7ff",
-            "200": "#c7d2fe",
-            "300": "#a5b4fc",
-            "400": "#818cf8",
-            "500": "#6366f1",
-            "600": "#4f46e5",
-            "700": "#4338ca",
-            "800": "#3730a3",
-            "900": "#312e81",
-            "950": "#1e1b4b",
-        }
-    },
-}
+# Five wrong passwords for a name from an address: that pair waits. What the address is, asgi.py decides.
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_CLIENT_IP_CALLABLE = "snapstate_project.common.acting.client_address"
+AXES_LOCKOUT_CALLABLE = "snapstate_project.operator_site.locked_out"
+AXES_ENABLE_ADMIN = AXES_VERBOSE = False
+OTP_TOTP_ISSUER = "SnapState"
+
+# What the pages below a path may run besides our own files. The admin's theme ships Alpine, which evaluates the
+# expressions in its own templates; no page of it needs a script of its own.
+SCRIPT_SOURCES = {"/admin/": ["'unsafe-eval'"]}
 
 # --- The API ---
 REST_FRAMEWORK = {
@@ -225,6 +219,9 @@ CELERY_BEAT_SCHEDULE = {
     "sync-stripe": {"task": "billing.sync_stripe", "schedule": 300.0},
     "deliver-due": {"task": "webhooks.deliver_due", "schedule": 5.0},
     "prune-deliveries": {"task": "webhooks.prune_deliveries", "schedule": 3600.0},
+    "close-due-accounts": {"task": "wiring.close_due_accounts", "schedule": 60.0},
+    "prune-audit-log": {"task": "wiring.prune_audit_log", "schedule": 86_400.0},
+    "prune-sign-ins": {"task": "wiring.prune_sign_ins", "schedule": 86_400.0},
     "prune-events": {"task": "events.prune_events", "schedule": 3600.0},
 }
 

@@ -46,7 +46,7 @@ def actions_on(account: Account, key: ApiKey) -> dict[str, dict[str, str]]:
         f"{ACCOUNTS}add/": {"email": f"{uuid.uuid4().hex}@example.com"},
         f"{ACCOUNTS}{account.pk}/issue_key/": {"label": "x"},
         f"{ACCOUNTS}{account.pk}/change_terms/": {"plan": "pro"},
-        f"{ACCOUNTS}{account.pk}/suspend/": {"confirmed": "yes"},
+        f"{ACCOUNTS}{account.pk}/suspend/": {"confirmed": "yes", "reason": "unpaid"},
         f"{KEYS}{key.pk}/change_scopes/": {"scopes": "checkpoints:read"},
         f"{KEYS}{key.pk}/revoke/": {"confirmed": "yes"},
     }
@@ -102,13 +102,14 @@ def test_nothing_is_done_before_it_is_confirmed(admin_client: Client, account: A
     assert account.email in text_of(admin_client.post(path))
     bulk = admin_client.post(ACCOUNTS, {"action": "suspend_selected", "_selected_action": str(account.pk)})
     assert account.email in text_of(bulk)
+    assert "This field is required" in text_of(admin_client.post(path, {"confirmed": "yes", "reason": " "}))
     account.refresh_from_db()
     assert account.status == "active"
 
 
 def test_a_bulk_action_acts_on_all_that_were_chosen(admin_client: Client, make_account: Callable[..., Account]):
     accounts = [make_account() for _ in range(3)]
-    chosen = {"_selected_action": [str(account.pk) for account in accounts], "confirmed": "yes"}
+    chosen = {"_selected_action": [str(account.pk) for account in accounts], "confirmed": "yes", "reason": "abuse"}
     for action, status in (("suspend_selected", "suspended"), ("reactivate_selected", "active")):
         assert admin_client.post(ACCOUNTS, {"action": action, **chosen}).status_code == 302
         assert {Account.objects.get(pk=account.pk).status for account in accounts} == {status}

@@ -31,11 +31,14 @@ def by_a_bulk_action(key: ApiKey) -> None:
 
 
 def by_suspending_on_the_admin_page(key: ApiKey) -> None:
-    post(f"/admin/accounts/account/{key.account_id}/suspend/", {})
+    post(f"/admin/accounts/account/{key.account_id}/suspend/", {"reason": "x"})
 
 
 def by_suspending_in_bulk(key: ApiKey) -> None:
-    post("/admin/accounts/account/", {"action": "suspend_selected", "_selected_action": str(key.account_id)})
+    post(
+        "/admin/accounts/account/",
+        {"action": "suspend_selected", "_selected_action": str(key.account_id), "reason": "x"},
+    )
 
 
 def post(path: str, fields: dict[str, str]) -> None:

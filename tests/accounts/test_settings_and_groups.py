@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.core.checks import run_checks
 from django.core.management import call_command
+
+from accounts.roles import MONEY, ROLES
 
 
 @pytest.mark.parametrize(
@@ -36,17 +38,23 @@ def permissions_of(name: str) -> set[str]:
 
 
 def test_groups_may_do_what_their_names_say():
-    viewers, support, administrators = map(permissions_of, ("viewers", "support", "administrators"))
+    viewers, support, finance, administrators = map(permissions_of, ROLES)
     assert viewers >= {"accounts.view_account", "checkpoints.view_workflow", "events.view_event"}
     assert all(".view_" in permission for permission in viewers)
-    assert support - viewers == {
-        "accounts.add_account",
-        "accounts.change_account",
-        "accounts.add_apikey",
-        "accounts.change_apikey",
-    }
-    assert administrators > support
-    assert {"auth.add_user", "auth.change_group"} <= administrators
+    assert support - viewers >= {"accounts.add_account", "accounts.change_apikey", "webhooks.resend_delivery"}
+    assert finance - viewers >= {"accounts.view_revenue", "billing.view_invoice", "billing.settle_meterreport"}
+    assert not (viewers | support) & MONEY
+    assert not (viewers | support | finance) & {"accounts.close_account", "auth.view_user", "auditlog.view_logentry"}
+    assert administrators > support | finance
+    assert {"auth.add_user", "auth.change_group", "accounts.close_account"} <= administrators
+
+
+def test_what_a_group_must_not_goes_with_the_next_migration():
+    """As a group may have it from an older version."""
+    viewers = Group.objects.get(name="viewers")
+    viewers.permissions.add(Permission.objects.get(codename="view_invoice"))
+    call_command("migrate", verbosity=0)
+    assert "billing.view_invoice" not in permissions_of("viewers")
 
 
 def test_a_permission_taken_from_a_group_comes_back_with_the_next_migration():

@@ -49,8 +49,8 @@ def text_of(client, path, **query):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_viewers_see_every_page(member, page):
-    assert "Select" in text_of(member("viewers"), f"{page}/")
+def test_finance_sees_every_page(member, page):
+    assert "Select" in text_of(member("finance"), f"{page}/")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -115,18 +115,18 @@ def test_without_stripe_the_ledger_says_so(admin_client):
 @pytest.mark.parametrize(
     ("state", "act", "becomes"), [("refused", "send_again", "waiting"), ("doubtful", "mark_counted", "sent")]
 )
-def test_administrators_settle_what_a_person_must(member, record, account, customer, state, act, becomes):
+def test_finance_settles_what_a_person_must(member, record, account, customer, state, act, becomes):
     note_billable()
     report = MeterReport.objects.get(account=account)
     MeterReport.objects.filter(pk=report.pk).update(state=state)
-    viewer, administrator = member("viewers"), member("administrators")
+    support, finance = member("support"), member("finance")
     path = reverse(f"admin:billing_meterreport_{act}", args=[report.pk])
     shown = reverse("admin:billing_meterreport_change", args=[report.pk])
-    assert [path in client.get(shown).content.decode() for client in (viewer, administrator)] == [False, True]
-    assert viewer.post(path, {"confirmed": "yes"}).status_code == 403
-    assert administrator.get(path).status_code == 200
+    assert [path in client.get(shown).content.decode() for client in (support, finance)] == [False, True]
+    assert support.post(path, {"confirmed": "yes"}).status_code == 403
+    assert finance.get(path).status_code == 200
     assert MeterReport.objects.get(pk=report.pk).state == state
-    administrator.post(path, {"confirmed": "yes"})
+    finance.post(path, {"confirmed": "yes"})
     assert MeterReport.objects.get(pk=report.pk).state == becomes
 
 

@@ -1,0 +1,118 @@
+"""The admin's gate: who gets in, for how long, and with which second factor; within it, whoever acts is known.
+
+A session ends an hour after its last page and twelve after its begin. With a second factor it opens nothing but the
+form that asks for the code until that was right.
+"""
+
+import time
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+
+from axes.models import AccessAttempt, AccessLog
+from django.conf import settings
+from django.contrib.auth import logout
+from django.contrib.sessions.models import Session
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.response import TemplateResponse
+from django.urls import path
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from unfold.sites import UnfoldAdminSite
+
+from accounts import second_factor
+from snapstate_project import second_factor_pages
+from snapstate_project.common.acting import acting_as
+
+LONGEST_SECONDS = 12 * 3600
+NOTED_EVERY_SECONDS = 60
+BEGAN, SEEN, CODE = "began", "seen", "second_factor"
+DUE, GIVEN, NONE = "due", "given", "none"
+KEPT = timedelta(days=365)
+
+
+class OperatorSite(UnfoldAdminSite):
+    enable_nav_sidebar = True
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        if not (super().has_permission(request) and is_young(request)):
+            return False
+        if request.session.get(CODE) not in (NONE, GIVEN):
+            return False
+        if time.time() - request.session.get(SEEN, 0) > NOTED_EVERY_SECONDS:
+            request.session[SEEN] = int(time.time())  # saved with the answer, and good for another hour
+        return True
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        @wraps(view)
+        def acting(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            with acting_as(request.user.get_username(), request, user=request.user):
+                return view(request, *args, **kwargs)
+
+        return super().admin_view(acting, cacheable)
+
+    def get_urls(self) -> list[Any]:
+        page = self.admin_view(second_factor_pages.second_factor_page)
+        return [path("second-factor/", page, name="second_factor"), *super().get_urls()]
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        is_known = request.user.is_authenticated and request.user.is_staff
+        if is_known and is_young(request) and request.session.get(CODE) == DUE and "username" not in request.POST:
+            return ask_for_code(self, request)
+        answer: HttpResponse = super().login(request, extra_context)
+        return answer
+
+
+def is_young(request: HttpRequest) -> bool:
+    return bool(time.time() - request.session.get(BEGAN, 0) < LONGEST_SECONDS)
+
+
+def begin_session(request: HttpRequest | None, user: Any, **_: Any) -> None:
+    """When the password was right."""
+    if request is not None:
+        request.session[BEGAN] = request.session[SEEN] = int(time.time())
+        request.session[CODE] = DUE if second_factor.device_of(user) else NONE
+
+
+@never_cache
+def ask_for_code(site: OperatorSite, request: HttpRequest) -> HttpResponse:
+    if "leave" in request.POST:
+        logout(request)
+        return redirect("admin:login")
+    error = ""
+    if request.method == "POST":
+        with acting_as(request.user.get_username(), request, user=request.user):
+            wait = second_factor.seconds_to_wait(request.user)
+            if not wait and second_factor.verify(request.user, request.POST.get("code", "")):
+                request.session.cycle_key()
+                request.session[CODE] = GIVEN
+                return redirect(where_to(request))
+        error = f"Too many wrong codes: wait {wait} seconds." if wait else "That code is not right, or was used before."
+    context = {**site.each_context(request), "title": "Second factor", "error": error}
+    return TemplateResponse(request, "admin/ask_for_code.html", context)
+
+
+def where_to(request: HttpRequest) -> str:
+    wanted = request.GET.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if is_ours else settings.LOGIN_REDIRECT_URL
+
+
+def locked_out(request: HttpRequest, *_: Any) -> HttpResponse:
+    """Instead of the login form, for whoever has guessed too often; see AXES_* in the settings."""
+    minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
+    context = {"minutes": minutes, "title": "Locked out", "site_title": settings.UNFOLD["SITE_TITLE"]}
+    answer = render(request, "admin/locked_out.html", context, status=429)
+    answer.headers["Retry-After"] = str(minutes * 60)
+    return answer
+
+
+def prune_sign_ins() -> int:
+    """Sessions that have ended, guesses that no longer lock anybody out, and sign-ins of more than a year ago."""
+    now = timezone.now()
+    Session.objects.filter(expire_date__lt=now).delete()
+    AccessLog.objects.filter(attempt_time__lt=now - KEPT).delete()
+    count: int = AccessAttempt.objects.filter(attempt_time__lt=now - settings.AXES_COOLOFF_TIME).delete()[0]
+    return count
