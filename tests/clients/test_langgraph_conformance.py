@@ -1,11 +1,10 @@
-"""LangGraph's own suite for savers, over HTTP against the live server: nothing fails, and nothing is silently left out."""
+"""LangGraph's own suite for savers, over HTTP against the live server: nothing fails, nothing is silently left out."""
 
 import asyncio
 from collections.abc import AsyncIterator
 
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.checkpoint.conformance.report import CapabilityReport
-
 from snapstate_sdk import SnapStateClient
 from snapstate_sdk.adapters.langgraph import SnapStateSaver
 

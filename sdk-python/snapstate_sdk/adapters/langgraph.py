@@ -1,6 +1,6 @@
 """LangGraph's checkpoints in SnapState: a graph killed in one process goes on in another."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -11,12 +11,13 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
+    DeltaChannelHistory,
     get_checkpoint_id,
     get_serializable_checkpoint_metadata,
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from snapstate_sdk.adapters import checkpoints, pending, threads, upkeep
+from snapstate_sdk.adapters import checkpoints, deltas, pending, threads, upkeep
 from snapstate_sdk.adapters.calling import Plan, Stream, arun, astream, run, stream
 from snapstate_sdk.adapters.naming import checked_prefix
 from snapstate_sdk.adapters.packing import Packing
@@ -91,6 +92,10 @@ class SnapStateSaver(BaseCheckpointSaver[int]):
         checkpoint_id = config["configurable"]["checkpoint_id"]
         return pending.put(self._records, self._packing, place, checkpoint_id, task, writes)
 
+    def _deltas(self, config: RunnableConfig, channels: Sequence[str]) -> Plan[deltas.Histories]:
+        place = place_of(self.prefix, config)
+        return deltas.histories(self._packing, place, get_checkpoint_id(config), channels)
+
     def workflow_ids(self, thread_id: str, checkpoint_ns: str = "") -> tuple[str, str]:
         """Where a thread's checkpoints are, and where its pending writes: for `client.replay` and the like."""
         place = Place(self.prefix, thread_id, checkpoint_ns)
@@ -158,6 +163,16 @@ class SnapStateSaver(BaseCheckpointSaver[int]):
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         await arun(self.client, self._put_writes(config, writes, (task_id, task_path)))
+
+    def get_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        return run(self.client, self._deltas(config, channels))
+
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        return await arun(self.client, self._deltas(config, channels))
 
     def delete_thread(self, thread_id: str) -> None:
         run(self.client, upkeep.erase(self._records, self.prefix, thread_id))

@@ -78,10 +78,15 @@ def replay(workflow: str, **wanted: Any) -> Plan[list[Checkpoint]]:
             return found
 
 
+def outline(workflow: str, first: int = 0) -> Plan[list[Checkpoint]]:
+    """All of it but the states."""
+    return (yield from replay(workflow, from_step=first, include_state=False))
+
+
 def index(workflow: str, first: int = 0) -> Plan[dict[str, list[int]]]:
-    """Which steps bear which label, without their states."""
+    """Which steps bear which label."""
     steps: dict[str, list[int]] = {}
-    for record in (yield from replay(workflow, from_step=first, include_state=False)):
+    for record in (yield from outline(workflow, first)):
         steps.setdefault(record.label or "", []).append(record.step)
     return steps
 

@@ -90,7 +90,7 @@ def _in_place(packing: Packing, place: Place, wanted: Wanted) -> Stream[Checkpoi
     for start in range(0, len(labels), wanted.at_once):
         share = labels[start : start + wanted.at_once]
         records = yield from at_steps(place.checkpoints, (steps[label][-1] for label in share))
-        writes = yield from _writes(packing, place, share, written)
+        writes = yield from writes_of(packing, place, share, written)
         for label in share:
             record = records.get(steps[label][-1])  # None: pruned by the server a moment ago
             found = record and tuple_of(packing, place, record, writes[label])
@@ -102,7 +102,7 @@ def _nothing() -> Plan[None]:
     yield from ()
 
 
-def _writes(
+def writes_of(
     packing: Packing, place: Place, labels: Sequence[str], written: dict[str, list[int]] | None
 ) -> Plan[dict[str, list[PendingWrite]]]:
     """Those of each label; of many labels by one range of steps."""
