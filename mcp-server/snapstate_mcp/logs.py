@@ -6,7 +6,7 @@ import traceback
 from types import TracebackType
 
 LONGEST = 400
-QUIET = ("httpx2", "httpcore2", "mcp.server.mcpserver.server", "mcp.server.streamable_http", "mcp.server.lowlevel")
+OURS = ("snapstate_mcp", "uvicorn.error")
 
 
 class OneLine(logging.Formatter):
@@ -33,6 +33,6 @@ def places(trace: TracebackType | None) -> str:
 def to_stderr(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(OneLine())
-    logging.basicConfig(level=level, handlers=[handler], force=True)
-    for name in QUIET:  # what they say of a call repeats its words
-        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.basicConfig(level="WARNING", handlers=[handler], force=True)  # below it, others repeat what they carry
+    for name in OURS:
+        logging.getLogger(name).setLevel(level)
