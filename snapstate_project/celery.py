@@ -12,13 +12,15 @@ from typing import Any
 
 import billiard
 from celery import Celery, bootsteps
-from celery.signals import task_prerun, worker_init, worker_shutting_down
+from celery.signals import task_postrun, task_prerun, worker_init, worker_shutting_down
 
 from snapstate_project.common import stopping
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "snapstate_project.settings")
 
 logger = logging.getLogger(__name__)
+began_at: dict[str, float] = {}
+"""Of the tasks under way in this process."""
 
 app = Celery("snapstate")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -70,9 +72,17 @@ def keep_own_clock(**_: Any) -> None:
 
 
 @task_prerun.connect
-def note_tick(task: Any, **_: Any) -> None:
+def note_tick(task: Any, task_id: str = "", **_: Any) -> None:
+    began_at[task_id] = time.time()
     with suppress(Exception):  # without Redis there is nothing to note it in, and no work to be done either
         ticks().note(task.name)
+
+
+@task_postrun.connect
+def note_run(task: Any, retval: Any = None, **_: Any) -> None:
+    with suppress(Exception):  # as above
+        error = retval if isinstance(retval, BaseException) else None
+        ticks().note_run(task.name, seconds=time.time() - began_at.pop(task.request.id), error=error)
 
 
 @worker_shutting_down.connect
