@@ -3,9 +3,10 @@
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
@@ -13,15 +14,17 @@ from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 from unfold.views import ChangeList
 
-from accounts.admin_pages import UNBROKEN, RowsByPage, back_to, badge, confirmed, minute
+from accounts.admin_pages import UNBROKEN, RowsByPage, back_to, badge, confirmed, form_page, minute
 from snapstate_project.common.admin import WRAPPED, account_link, shortened
 from webhooks import delivery_admin, services
+from webhooks.forms import ReasonForm, WindowForm
 from webhooks.models import Endpoint
 
 STATES = {"active": "success", "failing": "warning", "disabled": "danger"}
 DISABLING = {
     "title": "Disable",
-    "consequence": "Nothing more is sent to it. What falls due meanwhile is given up, and can be sent again later.",
+    "consequence": "Nothing more is sent to it. What falls due meanwhile is given up, and can be sent again later. "
+    "Its owner sees the reason.",
     "button": "Disable",
     "done": "Disabled",
     "variant": "danger",
@@ -59,7 +62,7 @@ class EndpointAdmin(RowsByPage[Endpoint]):
         ("Times (UTC)", {"fields": ("created", "updated")}),
     )
     actions: Any = ("disable_selected", "enable_selected")
-    actions_detail: Any = ("see_deliveries", "disable", "enable")
+    actions_detail: Any = ("see_deliveries", "resend_since", "disable", "enable")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Endpoint]:
         found: QuerySet[Endpoint] = super().get_queryset(request)
@@ -154,20 +157,52 @@ class EndpointAdmin(RowsByPage[Endpoint]):
 
     @action(description="Disable", icon="pause_circle", permissions=["disable"], variant=ActionVariant.DANGER)
     def disable(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self.change_one(request, object_id, services.disable_endpoint, DISABLING)
+        form = ReasonForm(request.POST if request.POST.get("confirmed") == "yes" else None)
+        return self.change_one(request, object_id, services.disable_endpoint, DISABLING, form)
 
     @action(description="Enable", icon="play_circle", permissions=["enable"], variant=ActionVariant.SUCCESS)
     def enable(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self.change_one(request, object_id, services.enable_endpoint, ENABLING)
 
-    def change_one(self, request: HttpRequest, object_id: str, act: Any, words: dict[str, str]) -> HttpResponse:
+    def change_one(
+        self, request: HttpRequest, object_id: str, act: Any, words: dict[str, str], form: ReasonForm | None = None
+    ) -> HttpResponse:
         endpoint = self.found(request, object_id)
-        return confirmed(self, request, [endpoint], act, back=back_to(self, endpoint), original=endpoint, **words)
+
+        def change(each: Endpoint) -> None:
+            act(each, **(form.cleaned_data if form else {}))
+
+        back = back_to(self, endpoint)
+        return confirmed(self, request, [endpoint], change, back=back, original=endpoint, form=form, **words)
+
+    def has_resend_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        may = request.user.has_perm("webhooks.resend_delivery")
+        return may and self.status_of(request, object_id) == Endpoint.Status.ACTIVE
+
+    @action(description="Send again", icon="send", permissions=["resend"])
+    def resend_since(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Everything of a time, as after an outage of the receiver's."""
+        endpoint = self.found(request, object_id)
+        form = WindowForm(request.POST or None)
+
+        def send(form: Any) -> HttpResponse:
+            count = services.resend_window(endpoint, **form.cleaned_data)
+            said = f"{count:,} deliver{'y' if count == 1 else 'ies'}"
+            self.log_change(request, endpoint, f"Sent again: {said}, {form.said()}.")
+            messages.success(request, f"To be sent again: {said}.")
+            return redirect(back_to(self, endpoint))
+
+        return form_page(self, request, form, send, original=endpoint, title="Send again", button="Send again")
 
     @admin.action(description="Disable", permissions=["manage"])
     def disable_selected(self, request: HttpRequest, queryset: QuerySet[Endpoint]) -> HttpResponse:
         chosen = list(queryset.filter(status=Endpoint.Status.ACTIVE))
-        return confirmed(self, request, chosen, services.disable_endpoint, back=back_to(self), **DISABLING)
+        form = ReasonForm(request.POST if request.POST.get("confirmed") == "yes" else None)
+
+        def disable(each: Endpoint) -> None:
+            services.disable_endpoint(each, **form.cleaned_data)
+
+        return confirmed(self, request, chosen, disable, back=back_to(self), form=form, **DISABLING)
 
     @admin.action(description="Enable", permissions=["manage"])
     def enable_selected(self, request: HttpRequest, queryset: QuerySet[Endpoint]) -> HttpResponse:

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.services import locked
+from snapstate_project.common.audit import record
 from webhooks.errors import DeliveryNotFound, EndpointDisabled, EndpointNotFound, TooManyEndpoints
 from webhooks.messages import TEST, message
 from webhooks.models import KEPT, Delivery, Endpoint
@@ -18,6 +19,7 @@ from webhooks.signing import new_secret
 
 MOST_ENDPOINTS = 100
 PRUNED_AT_ONCE = 10_000
+RESENT_AT_ONCE = 1_000
 SWEPT_AFTER = timedelta(hours=1)  # longer than a relay that still knew it can take
 BY_OWNER, BY_OPERATOR = "by its owner", "by an operator"
 
@@ -71,24 +73,28 @@ def _set_status(endpoint: Endpoint, status: str, reason: str) -> None:
     endpoint.disabled_reason = reason if is_disabled else ""
 
 
-def disable_endpoint(endpoint: Endpoint) -> None:
-    """As an operator."""
-    _switch(endpoint, Endpoint.Status.DISABLED)
+def disable_endpoint(endpoint: Endpoint, *, reason: str = "") -> None:
+    """As an operator; its owner is told the reason."""
+    _switch(endpoint, Endpoint.Status.DISABLED, f"{BY_OPERATOR}: {reason}" if reason else BY_OPERATOR)
 
 
 def enable_endpoint(endpoint: Endpoint) -> None:
     """As an operator."""
-    _switch(endpoint, Endpoint.Status.ACTIVE)
+    _switch(endpoint, Endpoint.Status.ACTIVE, "")
 
 
 @transaction.atomic
-def _switch(endpoint: Endpoint, status: str) -> None:
+def _switch(endpoint: Endpoint, status: str, reason: str) -> None:
     held = Endpoint.objects.existing().select_for_update(no_key=True).filter(pk=endpoint.pk).first()
     if held is None:
         raise EndpointNotFound
-    if held.status != status:
-        _set_status(held, status, BY_OPERATOR)
-        held.save()
+    if held.status == status:
+        return
+    before = {"status": held.status, "disabled_reason": held.disabled_reason}
+    _set_status(held, status, reason)
+    held.save()
+    after = {"status": held.status, "disabled_reason": held.disabled_reason}
+    record(held, f"Set to {status}.", before=before, after=after)
 
 
 @transaction.atomic
@@ -153,6 +159,29 @@ def resend_delivery(delivery: Delivery) -> Delivery:
     found.status, found.tries, found.next_attempt_at = Delivery.Status.PENDING, 0, timezone.now()
     found.save(update_fields=["status", "tries", "next_attempt_at"])
     return found
+
+
+def resend_window(endpoint: Endpoint, *, since: datetime, until: datetime, failed_only: bool = True) -> int:
+    """Everything of it that was queued in that time and is over, due at once; how many. Raises EndpointDisabled."""
+    if not Endpoint.objects.filter(pk=endpoint.pk, status=Endpoint.Status.ACTIVE).exists():
+        raise EndpointDisabled
+    over = [Delivery.Status.FAILED] if failed_only else [Delivery.Status.FAILED, Delivery.Status.DELIVERED]
+    found = Delivery.objects.filter(
+        endpoint=endpoint, created_at__gte=since, created_at__lte=until, status__in=over, next_attempt_at=None
+    )
+    count, last = 0, 0
+    while ids := list(found.filter(id__gt=last).order_by("id").values_list("id", flat=True)[:RESENT_AT_ONCE]):
+        count, last = count + _make_due(ids), ids[-1]
+    return count
+
+
+@transaction.atomic
+def _make_due(ids: list[int]) -> int:
+    """Locked by id, as everywhere."""
+    held = Delivery.objects.filter(id__in=ids).select_for_update(of=("self",), no_key=True).order_by("id")
+    return Delivery.objects.filter(id__in=[delivery.pk for delivery in held.only("pk")]).update(
+        status=Delivery.Status.PENDING, tries=0, next_attempt_at=timezone.now()
+    )
 
 
 def prune_deliveries(*, now: datetime | None = None, batch: int = PRUNED_AT_ONCE) -> int:

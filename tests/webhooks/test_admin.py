@@ -1,13 +1,17 @@
 """The operators' pages: success, bodies and attempts for everybody; switching and sending again by permission."""
 
 import uuid
+from datetime import timedelta
 
 import pytest
+from auditlog.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from django.utils import timezone
 
 from tests.webhooks.receiver import Answering
 from tests.webhooks.steps import deliver, deliveries, delivery, endpoint, happened, queue, saved
+from webhooks.models import Delivery
 
 ENDPOINTS, DELIVERIES = "/admin/webhooks/endpoint/", "/admin/webhooks/delivery/"
 
@@ -70,16 +74,52 @@ def test_a_webhook_leads_to_its_deliveries(admin_client, tried):
     assert answer["Location"] == f"{DELIVERIES}?q={tried[0]['webhook_id']}"
 
 
-def test_an_administrator_disables_and_enables(as_one_of, tried):
-    client, pk = as_one_of("administrators"), endpoint(tried[0]).pk
+@pytest.mark.parametrize("group", ["support", "administrators"])
+def test_who_helps_customers_disables_with_a_reason_and_enables(as_one_of, api, tried, group):
+    client, pk = as_one_of(group), endpoint(tried[0]).pk
     assert "Nothing more is sent" in client.get(f"{ENDPOINTS}{pk}/disable/").text
     client.post(f"{ENDPOINTS}{pk}/disable/", {"confirmed": "yes"})
-    assert (endpoint(tried[0]).status, endpoint(tried[0]).disabled_reason) == ("disabled", "by an operator")
+    assert endpoint(tried[0]).status == "active"
+    client.post(f"{ENDPOINTS}{pk}/disable/", {"confirmed": "yes", "reason": "it answers 500"})
+    assert endpoint(tried[0]).disabled_reason == "by an operator: it answers 500"
     client.post(ENDPOINTS, {"action": "enable_selected", "_selected_action": str(pk), "confirmed": "yes"})
     assert (endpoint(tried[0]).status, endpoint(tried[0]).disabled_reason) == ("active", "")
-    client.post(ENDPOINTS, {"action": "disable_selected", "_selected_action": str(pk), "confirmed": "yes"})
+    chosen = {"action": "disable_selected", "_selected_action": str(pk), "confirmed": "yes", "reason": "again"}
+    client.post(ENDPOINTS, chosen)
     assert endpoint(tried[0]).status == "disabled"
     assert "Disabled" in client.get(f"{ENDPOINTS}{pk}/history/").text
+
+
+def test_a_switch_stands_in_the_audit_log_with_before_and_after(as_one_of, tried):
+    row = endpoint(tried[0])
+    as_one_of("support").post(f"{ENDPOINTS}{row.pk}/disable/", {"confirmed": "yes", "reason": "r"})
+    changed = [entry.changes for entry in LogEntry.objects.get_for_object(row)]
+    assert {"status": ["active", "disabled"], "disabled_reason": ["", "by an operator: r"]} in changed
+
+
+def window(since, until, **more):
+    return {"since": f"{since:%Y-%m-%dT%H:%M}", "until": f"{until:%Y-%m-%dT%H:%M}", **more}
+
+
+def test_a_window_of_time_is_sent_again(as_one_of, account, tried):
+    registered = tried[0]
+    Delivery.objects.filter(pk=deliveries(registered)[1].pk).update(status="failed", next_attempt_at=None)
+    client, path, now = as_one_of("support"), f"{ENDPOINTS}{endpoint(registered).pk}/resend_since/", timezone.now()
+    client.post(path, window(now - timedelta(hours=2), now - timedelta(hours=1), failed_only="on"))
+    assert deliver() == 0
+    answer = client.post(
+        path, window(now - timedelta(hours=1), now + timedelta(hours=1), failed_only="on"), follow=True
+    )
+    assert ("1 delivery." in answer.text, deliver()) == (True, 1)
+    client.post(path, window(now - timedelta(hours=1), now + timedelta(hours=1)))
+    assert deliver() == 1
+    assert "Sent again: 1 delivery, " in client.get(f"{ENDPOINTS}{endpoint(registered).pk}/history/").text
+
+
+@pytest.mark.parametrize("form", [{}, {"since": "2026-01-02T10:00", "until": "2026-01-01T10:00"}, {"since": "x"}])
+def test_a_window_that_is_none_is_said_to_be(as_one_of, tried, form):
+    answer = as_one_of("support").post(f"{ENDPOINTS}{endpoint(tried[0]).pk}/resend_since/", form)
+    assert (answer.status_code, deliver()) == (200, 0)
 
 
 def test_an_administrator_sends_one_again_or_many(as_one_of, tried):
@@ -92,10 +132,10 @@ def test_an_administrator_sends_one_again_or_many(as_one_of, tried):
     assert len({got.headers["webhook-id"] for got in tried[1].got}) == 2
 
 
-@pytest.mark.parametrize("group", ["viewers", "support"])
+@pytest.mark.parametrize("group", ["viewers", "finance"])
 def test_nobody_else_changes_anything(as_one_of, tried, group):
     client, pk, (done, _) = as_one_of(group), endpoint(tried[0]).pk, deliveries(tried[0])
-    for path in (f"{ENDPOINTS}{pk}/disable/", f"{DELIVERIES}{done.pk}/resend/"):
+    for path in (f"{ENDPOINTS}{pk}/disable/", f"{ENDPOINTS}{pk}/resend_since/", f"{DELIVERIES}{done.pk}/resend/"):
         assert client.post(path, {"confirmed": "yes"}).status_code == 403
     client.post(ENDPOINTS, {"action": "disable_selected", "_selected_action": str(pk), "confirmed": "yes"})
     client.post(DELIVERIES, {"action": "resend_selected", "_selected_action": str(done.pk), "confirmed": "yes"})
