@@ -58,7 +58,7 @@ SAVE: dict[str, Any] = {
         ),
         _parameter("If-Match", HEADER, ETAG_SCHEMA, "The head's etag, or `*` for a workflow that exists."),
         _parameter(
-            "If-None-Match", HEADER, {"type": "string", "pattern": r"^\*$"}, "Only if the workflow does not exist."
+            "If-None-Match", HEADER, {"type": "string", "pattern": "^[*]$"}, "Only if the workflow does not exist."
         ),
         _parameter("Prefer", HEADER, str, "`return=minimal` leaves out the diff; all else is ignored."),
         _etag(200, 201),

@@ -109,6 +109,8 @@ def complete(result: Schema, **_kwargs: Any) -> Schema:
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             complete_operation(operation, has_id="{" in path, has_body=method in ("post", "put", "patch"))
+            if "requestBody" in operation:
+                operation["requestBody"]["required"] = needs_body(operation["requestBody"], schemas)
     name_enums(result, schemas)
     components["schemas"] = dict(sorted(schemas.items()))
     return result
@@ -134,6 +136,12 @@ def complete_operation(operation: Schema, *, has_id: bool, has_body: bool) -> No
         names = headers_of(code, limited=is_limited(operation), ours=code not in own)
         response["headers"] = {**{name: ref("headers", name) for name in names}, **response.get("headers", {})}
     operation["responses"] = dict(sorted(responses.items()))
+
+
+def needs_body(body: Schema, schemas: dict[str, Schema]) -> bool:
+    """Whether an empty object would not do: then no body at all does not do either."""
+    named = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    return bool(schemas[named].get("required") or schemas[named].get("minProperties"))
 
 
 def name_enums(node: Any, schemas: dict[str, Schema]) -> None:

@@ -14,7 +14,7 @@ LIMIT: Parser = integer(1, 200)
 CURSOR: Parser = text(LONGEST_CURSOR)
 DEFAULT_LIMIT = 50
 LIMIT_SCHEMA: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 200, "default": DEFAULT_LIMIT}
-CURSOR_SCHEMA: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": LONGEST_CURSOR}
+CURSOR_SCHEMA: dict[str, Any] = {"type": "string", "maxLength": LONGEST_CURSOR, "pattern": "^[A-Za-z0-9_-]+$"}
 
 
 def encode_cursor(position: Any) -> str:
