@@ -12,8 +12,10 @@ from typing import Any
 import httpx
 import pytest
 from django.conf import settings
+from snapstate_sdk import SnapStateClient
 
 from tests.clients import published
+from tests.clients.python_sdk import Twin
 
 PLENTY = 1_000_000
 
@@ -58,6 +60,14 @@ def sdk(base_url: str, key: str) -> Iterator[Any]:
     """The published client."""
     with published.client(base_url, key) as client:
         yield client
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["sync", "async"])
+def python_sdk(request: pytest.FixtureRequest, base_url: str, key: str) -> Iterator[Twin]:
+    """Our Python SDK."""
+    twin = Twin(SnapStateClient(key, base_url), through_asyncio=request.param)
+    yield twin
+    twin.stop()
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """Hostile inputs, ids and routing: every id that is allowed works end to end, and none meets another's data."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from itertools import count
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +12,7 @@ from django.test import Client
 from django.utils.html import escape
 
 from tests.clients import javascript, mcp_bridge
+from tests.clients.python_sdk import Twin
 from tests.common.raw_http import answer_to, head
 from tests.hostile.reading import (
     error_of,
@@ -24,7 +23,6 @@ from tests.hostile.reading import (
     states,
     workflow,
 )
-from tests.hostile.rooms import PYTHON_SDK, home_of, waits_for_client
 
 Settle = Callable[[], None]
 IDS = [
@@ -159,14 +157,28 @@ def test_an_id_works_in_analytics(api: httpx.Client, intake: Callable[[], None],
     assert (answer.status_code, answer.json().get("workflow_id")) == (200, workflow_id)
 
 
-@pytest.mark.parametrize(
-    ("home", "command"),
-    [
-        pytest.param(PYTHON_SDK, "python -m tests.ids", marks=waits_for_client("our Python SDK")),
-    ],
-)
-def test_ids_work_through_our_own_clients(base_url: str, key: str, home: Path, command: str) -> None:
-    subprocess.run([*command.split(), base_url, key, *IDS], cwd=home_of(home), check=True)
+@pytest.mark.parametrize("workflow_id", IDS, ids=lambda text: text[:20])
+def test_an_id_works_through_our_python_sdk(
+    python_sdk: Twin, intake: Callable[[], None], settle: Settle, workflow_id: str
+) -> None:
+    step = 6000 + next(serial)
+    saved_as = python_sdk.save(workflow_id, step, {"mine": workflow_id}, ttl_seconds=60)
+    settle()
+    assert python_sdk.resume(workflow_id).state == python_sdk.get(saved_as.checkpoint_id).state == {"mine": workflow_id}
+    assert [one.state["mine"] for one in python_sdk.checkpoints(workflow_id, step)] == [workflow_id]
+    assert python_sdk.diff(workflow_id).to_step == python_sdk.get_workflow(workflow_id).latest_step == step
+    intake()
+    assert workflow_id in [one.workflow_id for one in python_sdk.workflows(q=workflow_id)]
+    assert python_sdk.analytics_workflow(workflow_id)["workflow_id"] == workflow_id
+    python_sdk.erase(workflow_id)
+    assert python_sdk.replay(workflow_id).checkpoints == []
+
+
+def test_no_id_meets_anothers_data_through_our_python_sdk(python_sdk: Twin) -> None:
+    step = 7000 + next(serial)
+    for workflow_id in ALL:
+        python_sdk.save(workflow_id, step, {"mine": workflow_id})
+    assert [python_sdk.resume(workflow_id).state["mine"] for workflow_id in ALL] == ALL
 
 
 def test_ids_work_through_the_mcp_bridge(base_url: str, key: str) -> None:

@@ -1,20 +1,19 @@
 """Hostile inputs, order, concurrency, retries: the highest step is the head, a retry is safe, one writer wins."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 import redis as redis_py
+from snapstate_sdk import SnapStateClient
 
 from tests.checkpoints.racing import Save, race, rows, statuses, winner, writes
+from tests.clients.faults import Fault, faulty
 from tests.common.raw_http import connect, head, read_answer
 from tests.hostile.conftest import expire_all
 from tests.hostile.reading import body, save, saved, send, states, workflow
-from tests.hostile.rooms import PYTHON_SDK, home_of, waits_for_client
 
 Move = Callable[[], None]
 
@@ -186,7 +185,14 @@ def test_a_save_whose_connection_was_cut_is_stored_and_counted_once(
     assert (writes(account.id) - before, steps(api, wf)) == (1, [1])
 
 
-@waits_for_client("our Python SDK")
-def test_our_sdk_sends_a_save_again_by_itself(base_url: str, key: str) -> None:
-    command = [sys.executable, "-m", "tests.cut_connections", base_url, key]
-    subprocess.run(command, cwd=home_of(PYTHON_SDK), check=True)
+def test_our_python_sdk_sends_a_save_again_by_itself(
+    base_url: str, api: httpx.Client, account: Any, key: str, wf: str, intake: Callable[[], None]
+) -> None:
+    intake()
+    before = writes(account.id)
+    dropping = faulty(base_url, rate=1, faults=[Fault.DROPS_AFTER_COMMIT], most=1)
+    with dropping as proxy, SnapStateClient(key, proxy.url) as sdk, sdk.workflow(wf) as work:
+        assert [work.checkpoint(state={"n": n}).replayed for n in range(5)] == [True] * 5
+    intake()
+    assert proxy.met[Fault.DROPS_AFTER_COMMIT] > 5  # every save's first answer, and the resume's
+    assert (writes(account.id) - before, steps(api, wf)) == (5, [1, 2, 3, 4, 5])

@@ -1,18 +1,17 @@
 """Hostile inputs, keeping state exactly: what is taken comes back byte for byte, the rest is refused by its place."""
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
+from snapstate_sdk import ValidationError
 
 from tests.clients import javascript, published
+from tests.clients.python_sdk import Twin
 from tests.hostile.reading import body, checkpoint, everywhere, place_of, save, saved, send, states, workflow
-from tests.hostile.rooms import PYTHON_SDK, home_of, waits_for_client
 
 Settle = Callable[[], None]
 
@@ -199,10 +198,29 @@ def test_the_published_sdk_sends_nan_and_is_refused(wf: str, sdk: Any) -> None:
         sdk.save(wf, 1, {"x": float("nan")})
 
 
-@waits_for_client("our Python SDK")
-@pytest.mark.parametrize("state", ["{'x': float('nan')}", "{1: 'a', '1': 'b'}"])
-def test_our_python_sdk_raises_before_it_sends(base_url: str, key: str, state: str) -> None:
-    script = f"from snapstate_sdk import SnapStateClient as C; C('{key}', '{base_url}').save('wf', 1, {state})"
-    command = [sys.executable, "-c", script]
-    ran = subprocess.run(command, cwd=home_of(PYTHON_SDK), capture_output=True, text=True, check=False)
-    assert "ValueError" in ran.stderr
+@pytest.mark.parametrize("state", [{"x": float("nan")}, {1: "a", "1": "b"}, {"t": "\ud83d"}, {"x": float("-inf")}])
+def test_our_python_sdk_raises_before_it_sends(python_sdk: Twin, wf: str, state: Any) -> None:
+    with pytest.raises(ValueError, match=r"^state"):
+        python_sdk.save(wf, 1, state)
+    assert python_sdk.replay(wf).checkpoints == []
+
+
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+def test_our_python_sdk_keeps_text_to_the_byte_and_values_equal(
+    python_sdk: Twin, wf: str, settle: Settle, text: str
+) -> None:
+    python_sdk.save(wf, 1, json.loads(text), ttl_seconds=60)
+    python_sdk.save(wf, 2, state_json=text, metadata_json=text, ttl_seconds=60)
+    settle()
+    dealt, raw = python_sdk.checkpoints(wf)
+    assert (dealt.state, raw.state, raw.state_json, raw.metadata_json) == (*[json.loads(text)] * 2, text, text)
+    resumed = python_sdk.resume(wf)
+    assert (resumed.state, resumed.state_json) == (json.loads(text), text)
+
+
+@pytest.mark.parametrize(("text", "place"), REFUSED.values(), ids=REFUSED)
+def test_our_python_sdk_lets_nothing_through_that_is_refused(python_sdk: Twin, wf: str, text: str, place: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        python_sdk.save(wf, 1, state_json=text)
+    assert caught.value.details[0]["path"].startswith(("state_json", place))
+    assert python_sdk.replay(wf).checkpoints == []
