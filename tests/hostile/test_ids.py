@@ -179,6 +179,8 @@ def test_no_id_meets_anothers_data_through_our_python_sdk(python_sdk: Twin) -> N
     for workflow_id in ALL:
         python_sdk.save(workflow_id, step, {"mine": workflow_id})
     assert [python_sdk.resume(workflow_id).state["mine"] for workflow_id in ALL] == ALL
+    for workflow_id in ALL:
+        python_sdk.erase(workflow_id)
 
 
 def test_ids_work_through_the_mcp_bridge(base_url: str, key: str) -> None:
