@@ -56,6 +56,8 @@ class Stack:
             "DATABASE_URL": servers.database_url,
             "ADMIN_SECRET": secrets.token_hex(16),
             "WEB_CONCURRENCY": "2",
+            "WEBHOOK_ALLOW_HTTP": "true",
+            "WEBHOOK_PRIVATE_NETWORKS": "127.0.0.0/8",
             "PYTHONUNBUFFERED": "1",
         }
         self.processes = {process.name: self.ours(process) for process in processes(home, self.hear)}
