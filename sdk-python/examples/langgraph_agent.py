@@ -23,16 +23,16 @@ class Report(TypedDict):
     published: bool
 
 
-def search(report: Report) -> dict[str, Any]:
-    return {"notes": [f"found three papers on {report['topic']}"]}
+def search(state: Report) -> dict[str, Any]:
+    return {"notes": [f"found three papers on {state['topic']}"]}
 
 
-def read(report: Report) -> dict[str, Any]:
-    return {"notes": [f"read them: {len(report['notes'])} note before this one"]}
+def read(state: Report) -> dict[str, Any]:
+    return {"notes": [f"read them: {len(state['notes'])} note before this one"]}
 
 
-def publish(report: Report) -> dict[str, Any]:
-    answer = interrupt(f"Publish {len(report['notes'])} notes on {report['topic']}?")
+def publish(state: Report) -> dict[str, Any]:
+    answer = interrupt(f"Publish {len(state['notes'])} notes on {state['topic']}?")
     return {"published": answer == "yes"}
 
 

@@ -6,10 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import redis as redis_py
 from snapstate_sdk import ConflictError, NotFoundError, SnapStateClient
 from snapstate_sdk.adapters.langgraph import SnapStateSaver
 
 from tests.clients.threads import checkpoint, config, ids, put, values
+from tests.hostile.conftest import expire_all
 
 ODD = ["", " ", "a/b", "a~b", "a%7eb", "..", "a\x00b\n", "研究-🤖", "x" * 5000, "x" * 5000 + "y", "%sha256.aa"]
 
@@ -162,3 +164,21 @@ def test_a_thread_deleted_elsewhere_begins_anew(client: SnapStateClient, saver: 
     put(saver, config("thread", "inner"), n=2)
     found = list(SnapStateSaver(client).list({"configurable": {"thread_id": "thread"}}))
     assert [one.checkpoint["channel_values"]["n"] for one in found] == [2]
+
+
+@pytest.mark.parametrize("tier", ["warm", "archive"])
+def test_a_thread_is_the_same_from_every_tier_and_goes_on(
+    client: SnapStateClient, intake: Callable[[], None], redis: redis_py.Redis, tier: str
+) -> None:
+    saver = SnapStateSaver(client, ttl_seconds=60)
+    for n in range(3):
+        at = put(saver, config(), n=n)
+    saver.put_writes(at, [("c", "w")], "task")
+    before = list(saver.list(config()))
+    intake()
+    expire_all() if tier == "archive" else redis.flushall()
+    other = SnapStateSaver(client)
+    assert list(other.list(config())) == before
+    assert other.get_tuple(config()) == before[0]
+    put(other, config(), n=3)
+    assert values(saver, config()) == [3, 2, 1, 0]

@@ -98,6 +98,10 @@ class Slots:
                 self._next.put(workflow, step + 1)
             return step
 
+    def forget(self, workflow: str) -> None:
+        with self._lock:
+            self._next.forget(workflow)
+
     def take_from(self, workflow: str, at_least: int) -> int:
         with self._lock:
             step = max(self._next.get(workflow) or 0, at_least)

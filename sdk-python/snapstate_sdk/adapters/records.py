@@ -60,6 +60,7 @@ class Records:
 
     def erase(self, workflow: str) -> Plan[None]:
         self.heads.forget(workflow)
+        self.slots.forget(workflow)
         try:
             yield from ask(of_workflows.erase(workflow))
         except NotFoundError:
