@@ -2,28 +2,28 @@
 import type { Schema } from "./openapi.ts";
 
 const BY_HAND: Record<string, unknown> = {
-  save_checkpoint: {
+  "POST /checkpoints": {
     workflow_id: "docs-try-it",
     step: 1,
     label: "planned",
     state: { topic: "tides", notes: ["the moon pulls"] },
     agent_id: "researcher",
   },
-  patch_workflow: { ttl_seconds: 86400, pinned: false },
-  register_agent: { agent_id: "researcher", name: "Researcher", capabilities: ["search", "summarise"] },
-  change_agent: { description: "Reads, and takes notes." },
-  register_webhook: { url: "https://example.com/hooks/snapstate", events: ["workflow.completed", "workflow.failed"] },
-  change_webhook: { events: ["checkpoint.saved"] },
-  create_account: { email: "team@example.com", name: "A team" },
-  issue_key: { label: "production", scopes: ["checkpoints:write", "checkpoints:read"] },
+  "PATCH /workflows/{workflow_id}": { ttl_seconds: 86400, pinned: false },
+  "POST /agents": { agent_id: "researcher", name: "Researcher", capabilities: ["search", "summarise"] },
+  "PATCH /agents/{agent_id}": { description: "Reads, and takes notes." },
+  "POST /webhooks": { url: "https://example.com/hooks/snapstate", events: ["workflow.completed", "workflow.failed"] },
+  "PATCH /webhooks/{webhook_id}": { events: ["checkpoint.saved"] },
+  "POST /admin/accounts": { email: "team@example.com", name: "A team" },
+  "POST /admin/accounts/{account_id}/keys": { label: "production", scopes: ["checkpoints:write", "checkpoints:read"] },
 };
 
 interface Components {
   schemas: Record<string, Schema>;
 }
 
-export function exampleOf(operation: string, schema: Schema, components: Components): string {
-  return JSON.stringify(BY_HAND[operation] ?? valueOf(schema, components), null, 2);
+export function exampleOf(route: string, schema: Schema, components: Components): string {
+  return JSON.stringify(BY_HAND[route] ?? valueOf(schema, components), null, 2);
 }
 
 function valueOf(raw: Schema, components: Components): unknown {

@@ -50,7 +50,7 @@ function operation(method: string, path: string, raw: Raw, document: Document): 
   const body = raw.requestBody?.content["application/json"]?.schema;
   const tag = raw.tags?.[0] ?? "Other";
   return {
-    id: raw.operationId,
+    id: anchorOf(raw.operationId),
     tag: tag[0]!.toUpperCase() + tag.slice(1),
     method: method.toUpperCase(),
     path,
@@ -59,7 +59,7 @@ function operation(method: string, path: string, raw: Raw, document: Document): 
     scope,
     auth: Object.keys(raw.security?.[0] ?? {})[0] ?? null,
     parameters: (raw.parameters ?? []).map((each) => parameter(each, document)).sort(byPlace),
-    body: body ? { fields: fieldsOf(body, document), example: exampleOf(raw.operationId, body, document.components) } : null,
+    body: body ? { fields: fieldsOf(body, document), example: exampleOf(`${method.toUpperCase()} ${path}`, body, document.components) } : null,
     responses: Object.entries(raw.responses).map(([status, each]) => response(status, each, document)),
   };
 }
@@ -69,13 +69,18 @@ function byPlace(a: Parameter, b: Parameter): number {
   return PLACES.indexOf(a.in) - PLACES.indexOf(b.in);
 }
 
+/** `saveCheckpoint` and `save_checkpoint` are both at #save-checkpoint. */
+function anchorOf(operationId: string): string {
+  return operationId.replace(/([a-z])([A-Z])/g, "$1-$2").replaceAll("_", "-").toLowerCase();
+}
+
 /** A summary, or a first paragraph that is short enough for a title, or the operation's name. */
 function described({ summary, description = "", operationId }: Raw) {
   const paragraphs = description.split("\n\n");
   const scope = /`([\w:]+)`/.exec(paragraphs.find((each) => each.startsWith("Scope:")) ?? "")?.[1] ?? null;
   const texts = paragraphs.filter((each) => each && !each.startsWith("Scope:"));
   const short = !summary && (texts[0] ?? "").length <= 70 && /^[^.]+\.$/.test(texts[0] ?? "");
-  const words = operationId.replaceAll("_", " ").replace(/ retrieve$/, "");
+  const words = anchorOf(operationId).replaceAll("-", " ");
   const title = summary ?? (short ? texts.shift()! : words[0]!.toUpperCase() + words.slice(1));
   return { title: title.replace(/\.$/, ""), text: texts.join("\n\n"), scope };
 }
