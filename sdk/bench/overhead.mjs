@@ -1,6 +1,8 @@
 /**
  * What the SDK adds to a save: the same saves by bare fetch and by the SDK, in turns, so that both meet the same
- * machine; medians of each, and the median of the ratios. `SNAPSTATE_API_URL=… SNAPSTATE_API_KEY=… node overhead.mjs [pairs]`
+ * machine; medians of each, and the median of the ratios.
+ *
+ *   SNAPSTATE_API_URL=… SNAPSTATE_API_KEY=… node overhead.mjs [pairs]
  */
 
 import { SnapStateClient } from "@snapstate/sdk";
@@ -10,7 +12,10 @@ const SLICE = 10;
 const { SNAPSTATE_API_URL: url, SNAPSTATE_API_KEY: key } = process.env;
 const client = new SnapStateClient();
 const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-const messages = Array.from({ length: 20 }, (_, at) => ({ role: at % 2 ? "assistant" : "user", content: `Message ${at}: ${"words ".repeat(60)}` }));
+const messages = Array.from({ length: 20 }, (_, at) => ({
+  role: at % 2 ? "assistant" : "user",
+  content: `Message ${at}: ${"words ".repeat(60)}`,
+}));
 const name = `bench-${Date.now()}`;
 const steps = { bare: 0, sdk: 0 };
 
@@ -37,7 +42,16 @@ function median(numbers) {
 
 const times = { bare: [], sdk: [] };
 for (let pair = -3; pair < PAIRS; pair += 1) {
-  const order = pair % 2 ? [["bare", bare], ["sdk", sdk]] : [["sdk", sdk], ["bare", bare]];
+  const order =
+    pair % 2
+      ? [
+          ["bare", bare],
+          ["sdk", sdk],
+        ]
+      : [
+          ["sdk", sdk],
+          ["bare", bare],
+        ];
   for (const [kind, save] of order) {
     const took = await slice(kind, save);
     if (pair >= 0) times[kind].push(took); // the first three warm up
@@ -45,4 +59,11 @@ for (let pair = -3; pair < PAIRS; pair += 1) {
 }
 const ratio = median(times.sdk.map((took, at) => took / times.bare[at]));
 const round = (number) => Math.round(number * 1_000) / 1_000;
-console.log(JSON.stringify({ pairs: PAIRS, bare_ms: round(median(times.bare)), sdk_ms: round(median(times.sdk)), ratio: round(ratio) }));
+console.log(
+  JSON.stringify({
+    pairs: PAIRS,
+    bare_ms: round(median(times.bare)),
+    sdk_ms: round(median(times.sdk)),
+    ratio: round(ratio),
+  }),
+);

@@ -12,10 +12,12 @@ const QUESTIONS = ["7 * 6", "12 * 12", "9 * 9", "20 * 20", "3 * 3", "11 * 5"];
 const [id = "multi-agent", pause = "100"] = process.argv.slice(2);
 const client = new SnapStateClient();
 
-/** Changes what is on the board as it is now; looks again while others are quicker. Undefined: there was nothing to change. */
+/** Changes the board as it is now; looks again while others are quicker. Undefined: there was nothing to change. */
 async function change(board, label, edit) {
   for (;;) {
-    const state = structuredClone(board.state ?? { questions: QUESTIONS.map((text) => ({ text, by: null, answer: null })) });
+    const state = structuredClone(
+      board.state ?? { questions: QUESTIONS.map((text) => ({ text, by: null, answer: null })) },
+    );
     const result = edit(state.questions);
     if (result === undefined) return undefined;
     const status = state.questions.every(({ answer }) => answer !== null) ? "completed" : "active";

@@ -56,14 +56,20 @@ export class Agents {
     const { signal, timeoutMs, deadlineMs, maxRetries, raw = this.raw, cursor, ...filters } = options;
     const fetchPage = async (next = cursor): Promise<AgentPage> => {
       const path = `/agents${query({ ...filters, cursor: next })}`;
-      const answer = await this.transport.send({ method: "GET", path, raw }, { signal, timeoutMs, deadlineMs, maxRetries });
+      const answer = await this.transport.send(
+        { method: "GET", path, raw },
+        { signal, timeoutMs, deadlineMs, maxRetries },
+      );
       return answer.value as AgentPage;
     };
     return new Pages(fetchPage, (page) => page.agents);
   }
 
   async get(agentId: string, options?: CallOptions & RawOption): Promise<Agent> {
-    const { value } = await this.transport.send({ method: "GET", path: pathOf(agentId), raw: options?.raw ?? this.raw }, options);
+    const { value } = await this.transport.send(
+      { method: "GET", path: pathOf(agentId), raw: options?.raw ?? this.raw },
+      options,
+    );
     return value as Agent;
   }
 

@@ -42,7 +42,14 @@ export class SnapStateClient {
   private readonly raw: boolean;
 
   constructor(options: ClientOptions = {}) {
-    const { apiKey = environment("SNAPSTATE_API_KEY"), timeoutMs, deadlineMs, maxRetries, fetch, raw = false } = options;
+    const {
+      apiKey = environment("SNAPSTATE_API_KEY"),
+      timeoutMs,
+      deadlineMs,
+      maxRetries,
+      fetch,
+      raw = false,
+    } = options;
     if (!apiKey) throw new ValidationError("apiKey is missing: give it, or set SNAPSTATE_API_KEY.");
     if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new ValidationError("apiKey has characters that no key has.");
     this.baseUrl = addressOf(options.baseUrl ?? environment("SNAPSTATE_API_URL"));
@@ -76,7 +83,10 @@ export class SnapStateClient {
       "If-None-Match": ifNoneMatch,
       Prefer: diff ? undefined : "return=minimal",
     });
-    const { status, value } = await this.transport.send({ method: "POST", path: "/checkpoints", body, headers }, options);
+    const { status, value } = await this.transport.send(
+      { method: "POST", path: "/checkpoints", body, headers },
+      options,
+    );
     return { ...(value as Omit<T.Saved, "replayed">), replayed: status === 200 };
   }
 
@@ -93,7 +103,10 @@ export class SnapStateClient {
   async get(checkpointId: string, options: T.GetOptions & { ifNoneMatch?: string } = {}): Promise<unknown> {
     const { ifNoneMatch, ...calls } = options;
     const headers = headersOf({ "If-None-Match": ifNoneMatch });
-    const { value } = await this.ask(`/checkpoints/${segment(checkpointId, "checkpointId")}`, calls, { headers, accepts: 304 });
+    const { value } = await this.ask(`/checkpoints/${segment(checkpointId, "checkpointId")}`, calls, {
+      headers,
+      accepts: 304,
+    });
     return value ?? null;
   }
 
@@ -139,7 +152,11 @@ export class SnapStateClient {
     return (await this.ask(pathOf(workflowId), options)).value as T.WorkflowSummary;
   }
 
-  async updateWorkflow(workflowId: string, changes: T.WorkflowChanges, options?: T.CallOptions): Promise<T.WorkflowSummary> {
+  async updateWorkflow(
+    workflowId: string,
+    changes: T.WorkflowChanges,
+    options?: T.CallOptions,
+  ): Promise<T.WorkflowSummary> {
     const call: Call = { method: "PATCH", path: pathOf(workflowId), body: encodeBody(snaked(changes)), raw: this.raw };
     return (await this.transport.send(call, options)).value as T.WorkflowSummary;
   }
@@ -168,7 +185,11 @@ export class SnapStateClient {
   }
 
   /** A read: what is left of the options, once those of the call are taken out, are its filters. */
-  private ask<O extends T.CallOptions & T.RawOption>(path: string, options: O, call: Partial<Call> = {}): Promise<Answer> {
+  private ask<O extends T.CallOptions & T.RawOption>(
+    path: string,
+    options: O,
+    call: Partial<Call> = {},
+  ): Promise<Answer> {
     const { signal, timeoutMs, deadlineMs, maxRetries, raw = this.raw, ...filters } = options;
     return this.transport.send(
       { method: "GET", path: path + query(filters), raw, ...call },
@@ -203,7 +224,9 @@ function addressOf(told: string | undefined): string {
   } catch {
     throw new ValidationError(`baseUrl is no address: ${told}`);
   }
-  if (!/^https?:$/.test(url.protocol)) throw new ValidationError(`baseUrl must begin with https:// or http://: ${told}`);
-  if (url.username || url.password || url.search || url.hash) throw new ValidationError("baseUrl must be an address alone.");
+  if (!/^https?:$/.test(url.protocol))
+    throw new ValidationError(`baseUrl must begin with https:// or http://: ${told}`);
+  if (url.username || url.password || url.search || url.hash)
+    throw new ValidationError("baseUrl must be an address alone.");
   return url.href.replace(/\/+$/, "");
 }

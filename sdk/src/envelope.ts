@@ -15,7 +15,7 @@ function camel(name: string): string {
   return known;
 }
 
-/** The envelope in `text`; with `raw`, also the exact text of each state and metadata, as `stateJson`, `metadataJson`. */
+/** The envelope in `text`; with `raw`, also the exact texts of states and metadata: `stateJson`, `metadataJson`. */
 export function read(text: string, raw: boolean): unknown {
   try {
     return raw ? new Scanner(text).envelope() : renamed(JSON.parse(text));
@@ -36,13 +36,21 @@ function renamed(value: unknown): unknown {
 
 /** Also where the name is `__proto__`, which an assignment would take for the prototype. */
 function put(into: Record<string, unknown>, name: string, value: unknown): void {
-  if (name === "__proto__") Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
+  if (name === "__proto__")
+    Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
   else into[name] = value;
 }
 
-const QUOTE = 34, COMMA = 44, COLON = 58, OPEN = 91, BACKSLASH = 92, CLOSE = 93, OPEN_BRACE = 123, CLOSE_BRACE = 125;
+const QUOTE = 34,
+  COMMA = 44,
+  COLON = 58,
+  OPEN = 91,
+  BACKSLASH = 92,
+  CLOSE = 93,
+  OPEN_BRACE = 123,
+  CLOSE_BRACE = 125;
 
-/** Walks an answer's own members and takes the user's as the texts they are. Any depth: it does not recurse into those. */
+/** Walks an answer's own members; takes the user's, of whatever depth, as the texts they are. */
 class Scanner {
   private at = 0;
 
@@ -120,7 +128,7 @@ class Scanner {
   }
 
   private nested(): void {
-    for (let depth = 0; this.at < this.text.length; ) {
+    for (let depth = 0; this.at < this.text.length;) {
       const mark = this.text.charCodeAt(this.at);
       if (mark === QUOTE) {
         this.string();
@@ -135,7 +143,7 @@ class Scanner {
   }
 
   private string(): void {
-    for (let end = this.at; ; ) {
+    for (let end = this.at; ;) {
       end = this.text.indexOf('"', end + 1);
       if (end < 0) throw new SyntaxError("the answer ends too early");
       let slashes = 0;

@@ -1,4 +1,4 @@
-/** Whatever goes wrong is a SnapStateError; its class says what kind, `code` is for programs, `requestId` for support. */
+/** Whatever goes wrong is a SnapStateError: its class says what, `code` is for programs, `requestId` for support. */
 
 export interface ErrorDetail {
   /** Where in the request: `state.score`, `metadata.tags[0]`. */
@@ -127,7 +127,12 @@ interface Refusal {
 }
 
 /** The error that an answer of 300 or more tells. */
-export function errorOf(status: number, text: string, requestId: string | undefined, retryAfter?: number): SnapStateError {
+export function errorOf(
+  status: number,
+  text: string,
+  requestId: string | undefined,
+  retryAfter?: number,
+): SnapStateError {
   const body = refusalIn(text);
   const facts = { status, code: body.error?.code, requestId: body.error?.request_id ?? requestId };
   const message = body.error?.message ?? said(status, text);

@@ -25,9 +25,22 @@ export function isWellFormed(text: string): boolean {
 
 /** The JSON text of `value`. ValidationError: with the path, under `name`, of what JSON cannot tell. */
 export function encode(value: unknown, name: string): string {
-  const text = new Writer(name).write(value, "");
+  const told = new Check(name).of(value);
+  // What a toJSON said when it was checked is what is sent, whatever it says when it is asked again.
+  const text = told.size ? JSON.stringify(value, saysAgain(told)) : JSON.stringify(value);
   if (text === undefined) throw ValidationError.at(name, "must not be undefined");
   return text;
+}
+
+function saysAgain(
+  told: Map<unknown, unknown>,
+): (this: Record<string, unknown>, key: string, value: unknown) => unknown {
+  return function (key, value) {
+    if (!told.has(this[key])) return value;
+    let said = this[key];
+    while (told.has(said)) said = told.get(said);
+    return said;
+  };
 }
 
 /** As `encode`, of an object only. */
@@ -49,6 +62,7 @@ export function encodeBody(members: Record<string, unknown>): string {
 
 /** A caller's own text of an object, checked and otherwise left alone. */
 export function objectText(text: unknown, name: string): JsonText {
+  if (text instanceof JsonText) return text;
   if (typeof text !== "string") throw ValidationError.at(name, "must be a string of JSON");
   if (!isWellFormed(text)) throw ValidationError.at(name, "has a lone surrogate, which UTF-8 cannot tell");
   let value: unknown;
@@ -63,27 +77,34 @@ export function objectText(text: unknown, name: string): JsonText {
   return new JsonText(text);
 }
 
-class Writer {
+/** A walk over a value that stops at the first thing JSON.stringify would lose, change or choke on. */
+class Check {
+  private readonly told = new Map<unknown, unknown>();
   private readonly parents: object[] = [];
   private readonly parts: (string | number)[] = [];
 
   constructor(private readonly name: string) {}
 
-  /** Undefined for a member that is left out. */
-  write(value: unknown, key: string | number): string | undefined {
+  /** What each toJSON said. */
+  of(value: unknown): Map<unknown, unknown> {
+    this.value(value, "");
+    return this.told;
+  }
+
+  private value(value: unknown, key: string | number): void {
     switch (typeof value) {
       case "string":
-        return this.string(value);
+        return this.text(value);
       case "number":
         if (!Number.isFinite(value)) this.refuse(`is ${value}, which JSON cannot tell`);
-        return String(value === 0 ? 0 : value);
+        return;
       case "boolean":
-        return String(value);
+        return;
       case "undefined":
         if (typeof key === "number") this.refuse("is undefined, which an array cannot hold: use null");
-        return undefined;
+        return;
       case "object":
-        return value === null ? "null" : this.object(value, key);
+        return value === null ? undefined : this.object(value, key);
       case "bigint":
         return this.refuse("is a BigInt: give the state as text (stateJson), or the number as a string");
       default:
@@ -91,50 +112,44 @@ class Writer {
     }
   }
 
-  private object(value: object, key: string | number): string | undefined {
+  private object(value: object, key: string | number): void {
     if (value instanceof Date && Number.isNaN(value.getTime())) this.refuse("is an invalid Date");
     if (this.parents.includes(value)) this.refuse("contains itself");
     if (this.parents.length >= MAX_DEPTH) this.refuse(`is nested deeper than ${MAX_DEPTH} levels`);
     this.parents.push(value);
-    const text = this.inside(value, key);
-    this.parents.pop();
-    return text;
-  }
-
-  private inside(value: object, key: string | number): string | undefined {
     const { toJSON } = value as { toJSON?: unknown };
-    // Asked once, and so sent as it was checked.
-    if (typeof toJSON === "function") return this.write(toJSON.call(value, String(key)), key);
-    return Array.isArray(value) ? this.array(value) : this.members(value);
+    if (typeof toJSON === "function") this.value(this.say(value, toJSON.call(value, String(key))), key);
+    else if (Array.isArray(value)) this.items(value);
+    else this.members(value);
+    this.parents.pop();
   }
 
-  private array(items: unknown[]): string {
-    const texts: string[] = [];
+  private say(value: object, said: unknown): unknown {
+    this.told.set(value, said);
+    return said;
+  }
+
+  private items(items: unknown[]): void {
     for (let index = 0; index < items.length; index += 1) {
       this.parts.push(index);
-      texts.push(this.write(items[index], index) as string);
+      this.value(items[index], index);
       this.parts.pop();
     }
-    return `[${texts.join(",")}]`;
   }
 
-  private members(value: object): string {
+  private members(value: object): void {
     const kind = Object.prototype.toString.call(value);
     if (kind !== PLAIN || isBoxed(value)) this.refuse(`is ${kind.slice(8, -1)}, which would lose what it holds`);
-    const texts: string[] = [];
     for (const name of Object.keys(value)) {
-      const written = this.string(name); // what is wrong with a name is said of its object
+      this.text(name); // what is wrong with a name is said of its object
       this.parts.push(name);
-      const text = this.write((value as Record<string, unknown>)[name], name);
-      if (text !== undefined) texts.push(`${written}:${text}`);
+      this.value((value as Record<string, unknown>)[name], name);
       this.parts.pop();
     }
-    return `{${texts.join(",")}}`;
   }
 
-  private string(text: string): string {
+  private text(text: string): void {
     if (!isWellFormed(text)) this.refuse("has a lone surrogate, which UTF-8 cannot tell");
-    return JSON.stringify(text);
   }
 
   private refuse(reason: string): never {

@@ -5,12 +5,20 @@ import { ConnectionError, RateLimitError, ServiceUnavailableError, type SnapStat
 const FIRST_MS = 200;
 const LONGEST_MS = 8_000;
 /** No connection was ever made, so nothing can have been done. Only Node says so; browsers tell nothing. */
-const NEVER_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
+const NEVER_SENT = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 const PASSING = new Set([429, 502, 503, 504]);
 
 /**
  * Whether the same call may be sent again. `repeatable`: doing it twice is as doing it once (every read; saves, by
- * the API's contract; changes and deletions). What is not (registering a webhook) is repeated only when it surely was not done.
+ * the API's contract; changes and deletions). What is not (registering a webhook) is repeated only when it surely was
+ * not done.
  */
 export function mayTryAgain(error: SnapStateError, repeatable: boolean): boolean {
   if (error.status === 429) return true;
@@ -18,7 +26,7 @@ export function mayTryAgain(error: SnapStateError, repeatable: boolean): boolean
   return repeatable && error.status !== undefined && PASSING.has(error.status);
 }
 
-/** Milliseconds to wait before retry `number` (0, 1, 2…): what the server asks for, and never less than a growing pause. */
+/** Milliseconds before retry `number` (0, 1, 2…): what the server asks for, and never less than a growing pause. */
 export function pause(error: SnapStateError, number: number, random: () => number = Math.random): number {
   const most = Math.min(FIRST_MS * 2 ** number, LONGEST_MS);
   const jittered = most * (0.5 + random() / 2);

@@ -41,6 +41,8 @@ export interface Settings {
 }
 
 const BODILESS = new Set([204, 304]);
+/** What a timer can wait; more would be nothing at all. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 export class Transport {
   private seen: Headers | undefined;
@@ -54,7 +56,9 @@ export class Transport {
 
   /** What the last answer said of the key's rate limit. */
   get rateLimit(): RateLimit | undefined {
-    const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) => this.seen?.get(`ratelimit-${name}`));
+    const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) =>
+      this.seen?.get(`ratelimit-${name}`),
+    );
     return limit ? { limit: Number(limit), remaining: Number(remaining), reset: Number(reset) } : undefined;
   }
 
@@ -71,7 +75,8 @@ export class Transport {
           return { status: 204, value: undefined }; // a try before this one had done it
         }
         const wait = pause(error, retry);
-        if (retry >= maxRetries || !mayTryAgain(error, call.repeatable ?? true) || Date.now() + wait >= end) throw error;
+        if (retry >= maxRetries || !mayTryAgain(error, call.repeatable ?? true) || Date.now() + wait >= end)
+          throw error;
         uncertain ||= error instanceof ConnectionError ? error.inDoubt : error.status !== 429;
         await sleep(wait, signal);
       }
@@ -84,15 +89,19 @@ export class Transport {
     const give = (): void => stop.abort(signal?.reason);
     signal?.addEventListener("abort", give, { once: true });
     let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      stop.abort();
-    }, Math.max(timeoutMs, 1));
+    const timer = setTimeout(
+      () => {
+        late = true;
+        stop.abort();
+      },
+      Math.min(Math.max(timeoutMs, 1), LONGEST_MS),
+    );
     try {
       return await this.exchange(call, stop.signal);
     } catch (error) {
       if (error instanceof SnapStateError) throw error;
-      if (late) throw new TimeoutError(`No answer to ${call.method} ${call.path} in ${timeoutMs} ms.`, { cause: error });
+      if (late)
+        throw new TimeoutError(`No answer to ${call.method} ${call.path} in ${timeoutMs} ms.`, { cause: error });
       signal?.throwIfAborted();
       const asked = `${call.method} ${this.settings.baseUrl}${call.path}`;
       throw new ConnectionError(`${asked}: ${reasonOf(error)}`, { cause: error }, !neverSent(error));
@@ -104,7 +113,11 @@ export class Transport {
 
   private async exchange(call: Call, signal: AbortSignal): Promise<Answer> {
     const { method, path, body } = call;
-    const headers = { ...this.headers, ...(body !== undefined && { "Content-Type": "application/json" }), ...call.headers };
+    const headers = {
+      ...this.headers,
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...call.headers,
+    };
     const send = this.settings.fetch ?? globalThis.fetch;
     const response = await send(this.settings.baseUrl + path, { method, headers, body, signal, redirect: "manual" });
     const text = await response.text();
@@ -135,7 +148,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
       signal?.removeEventListener("abort", stopped);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, Math.min(ms, LONGEST_MS));
     const stopped = (): void => {
       clearTimeout(timer);
       reject(signal?.reason);

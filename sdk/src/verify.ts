@@ -1,4 +1,4 @@
-/** Verifies what a webhook receives, by Standard Webhooks, over the very bytes that came; with WebCrypto, so everywhere. */
+/** Verifies what a webhook receives by Standard Webhooks, over the very bytes that came; with WebCrypto, everywhere. */
 
 import { SnapStateError } from "./errors.js";
 
@@ -43,7 +43,9 @@ export async function verifyWebhook<D = Record<string, unknown>>(
   options: VerifyOptions = {},
 ): Promise<WebhookEvent<D>> {
   const named = lowercased(headers);
-  const [id, timestamp, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) => need(named, name));
+  const [id, timestamp, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
+    need(named, name),
+  );
   checkAge(timestamp as string, options);
   const bytes = bytesOf(body);
   const signed = concatenated(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);

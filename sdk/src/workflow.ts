@@ -1,7 +1,9 @@
 /** One agent's hold on one workflow: resumed, its steps numbered, each save guarded by the etag of the one before. */
 
+import { opaque } from "./agents.js";
 import type { SnapStateClient } from "./client.js";
 import { NotFoundError, SnapStateError } from "./errors.js";
+import { encodeObject, JsonText } from "./json.js";
 import type { CallOptions, Metadata, Resumed, Saved, SeenError, State, WorkflowStatus } from "./types.js";
 
 export interface WorkflowOptions extends CallOptions {
@@ -40,7 +42,11 @@ export class Workflow<S extends State = Metadata> {
     private readonly options: WorkflowOptions,
   ) {}
 
-  static async open<S extends State>(client: SnapStateClient, id: string, options: WorkflowOptions): Promise<Workflow<S>> {
+  static async open<S extends State>(
+    client: SnapStateClient,
+    id: string,
+    options: WorkflowOptions,
+  ): Promise<Workflow<S>> {
     const workflow = new Workflow<S>(client, id, options);
     await workflow.refresh();
     return workflow;
@@ -60,9 +66,9 @@ export class Workflow<S extends State = Metadata> {
    * Saves the next step. Calls that are not awaited are saved one after the other, in their order.
    * ConflictError: somebody else has saved meanwhile; `refresh()` shows what, and goes on from there.
    */
-  checkpoint(label: string, state: S, options: CheckpointOptions = {}): Promise<Saved> {
-    if (this.closed) return Promise.reject(new SnapStateError("This workflow has been closed.", { code: "CLOSED" }));
-    const saving = this.last.then(() => this.save(label, state, options));
+  async checkpoint(label: string, state: S, options: CheckpointOptions = {}): Promise<Saved> {
+    if (this.closed) throw new SnapStateError("This workflow has been closed.", { code: "CLOSED" });
+    const saving = this.last.then(this.saving(label, state, options));
     this.last = saving.catch(() => undefined);
     return saving;
   }
@@ -98,16 +104,29 @@ export class Workflow<S extends State = Metadata> {
     await this.close();
   }
 
-  private async save(label: string, state: S, options: CheckpointOptions): Promise<Saved> {
+  /** Takes the texts now, so that what changes in the state while it waits for its turn is not saved with it. */
+  private saving(label: string, state: S, { metadata, ...options }: CheckpointOptions): () => Promise<Saved> {
+    const texts = {
+      stateJson: new JsonText(encodeObject(state, "state")),
+      metadataJson: opaque("metadata", metadata, undefined),
+    };
+    return async () => {
+      const saved = await this.save(label, texts as never, options);
+      this.state = state;
+      return saved;
+    };
+  }
+
+  private async save(label: string, texts: { stateJson: string }, options: CheckpointOptions): Promise<Saved> {
     const { signal, timeoutMs, deadlineMs, maxRetries, ...more } = options;
     const { agentId, ttlSeconds, signal: ours, ...calls } = this.options;
     const step = this.nextStep;
     const guard = this.etag === undefined ? { ifNoneMatch: "*" as const } : { ifMatch: this.etag };
-    const saved = await this.client.save<S>(
-      { agentId, ttlSeconds, ...more, ...guard, workflowId: this.id, step, label, state },
+    const saved = await this.client.save(
+      { agentId, ttlSeconds, ...more, ...guard, ...texts, workflowId: this.id, step, label },
       { ...calls, ...defined({ timeoutMs, deadlineMs, maxRetries }), signal: signal ?? ours },
     );
-    Object.assign(this, { state, step, label, etag: saved.etag, status: more.status ?? "active" });
+    Object.assign(this, { step, label, etag: saved.etag, status: more.status ?? "active" });
     return saved;
   }
 

@@ -20,7 +20,8 @@ const NASTY = {
 };
 
 function checkpoint(state: string, metadata: string): string {
-  return `{"checkpoint_id":"cp_wf_001","step":1,"label":null,"state":${state},"metadata":${metadata},"size_bytes":${state.length}}`;
+  const before = '"checkpoint_id":"cp_wf_001","step":1,"label":null';
+  return `{${before},"state":${state},"metadata":${metadata},"size_bytes":${state.length}}`;
 }
 
 test.each(Object.entries(NASTY))("the exact text is told with raw: %s", (_, text) => {
@@ -34,7 +35,10 @@ test.each(Object.entries(NASTY))("the exact text is told with raw: %s", (_, text
   });
   const page = `{ "checkpoints" : [ ${one} , ${checkpoint("{}", "null")} ] , "has_more" : true }\n`;
   const read_ = read(page, true) as { checkpoints: Record<string, unknown>[]; hasMore: boolean };
-  expect(read_.checkpoints.map((each) => [each.stateJson, each.metadataJson])).toEqual([[text, text], ["{}", null]]);
+  expect(read_.checkpoints.map((each) => [each.stateJson, each.metadataJson])).toEqual([
+    [text, text],
+    ["{}", null],
+  ]);
   expect(read_.hasMore).toBe(true);
 });
 
@@ -46,7 +50,9 @@ test.each(Object.entries(NASTY))("without raw it is as JSON.parse has it: %s", (
 
 test("a name __proto__ is a name", () => {
   for (const raw of [true, false]) {
-    const { state } = read('{"state": {"__proto__": {"polluted": true}}, "__proto__": {"polluted": 1}}', raw) as { state: object };
+    const { state } = read('{"state": {"__proto__": {"polluted": true}}, "__proto__": {"polluted": 1}}', raw) as {
+      state: object;
+    };
     expect(Object.hasOwn(state, "__proto__")).toBe(true);
     expect((state as { polluted?: unknown }).polluted).toBeUndefined();
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
@@ -72,13 +78,21 @@ test("both ways agree on whatever JSON can be", () => {
   }
 });
 
-test.each(["", "{", '{"a":', '{"a":1', '{"a" 1}', '{"a":1}}', '{"state":{"a":[}', '{"state":"x', '{"a":1 "b":2}', "<html>"])(
-  "half an answer, or none of ours, is a ConnectionError: %s",
-  (text) => {
-    expect(() => read(text, true)).toThrow(ConnectionError);
-    expect(() => read(text, false)).toThrow(ConnectionError);
-  },
-);
+test.each([
+  "",
+  "{",
+  '{"a":',
+  '{"a":1',
+  '{"a" 1}',
+  '{"a":1}}',
+  '{"state":{"a":[}',
+  '{"state":"x',
+  '{"a":1 "b":2}',
+  "<html>",
+])("half an answer, or none of ours, is a ConnectionError: %s", (text) => {
+  expect(() => read(text, true)).toThrow(ConnectionError);
+  expect(() => read(text, false)).toThrow(ConnectionError);
+});
 
 test("a large answer is scanned in good time", () => {
   const state = `{"a":[${"0,".repeat(400_000)}0],"s":"${"\\\\".repeat(100_000)}"}`;

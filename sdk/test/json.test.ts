@@ -41,7 +41,17 @@ describe("refused before it is sent", () => {
     ["a promise", { p: Promise.resolve(1) }, "state.p"],
     ["an invalid date", { d: new Date("never") }, "state.d"],
     ["what a toJSON tells", { d: { toJSON: () => Number.NaN } }, "state.d"],
-    ["a toJSON that never ends", { d: { toJSON() { return this; } } }, "state.d"],
+    [
+      "a toJSON that never ends",
+      {
+        d: {
+          toJSON() {
+            return this;
+          },
+        },
+      },
+      "state.d",
+    ],
     ["a boxed number", { n: Object(1) }, "state.n"],
     ["an array", [], "state"],
     ["null", null, "state"],
@@ -76,9 +86,12 @@ describe("written as JSON.stringify writes it", () => {
     constructor(readonly x: number) {}
   }
   test.each([
-    ["odd names", JSON.parse('{"__proto__": {"a": 1}, "constructor": 2, "": 3, "toJSON": 4, "user_id": 5, "userId": 6}')],
+    [
+      "odd names",
+      JSON.parse('{"__proto__": {"a": 1}, "constructor": 2, "": 3, "toJSON": 4, "user_id": 5, "userId": 6}'),
+    ],
     ["numbers", { a: -0, b: 1e21, c: 5e-324, d: 2 ** 53, e: 0.1 }],
-    ["letters", { "é": "\u0000\u2028\u007f🤖\"\\\n" }],
+    ["letters", { é: '\u0000\u2028\u007f🤖"\\\n' }],
     ["undefined members", { a: undefined, b: [{ c: undefined }] }],
     ["dates", { at: new Date(0), in: [new Date(1)] }],
     ["a toJSON", { a: { toJSON: (key: string) => ({ key }) } }],
@@ -88,6 +101,20 @@ describe("written as JSON.stringify writes it", () => {
     ["symbols as names", { [Symbol("s")]: 1, a: 1 }],
   ])("%s", (_, value) => {
     expect(encode(value, "state")).toBe(JSON.stringify(value));
+  });
+
+  test("a toJSON that tells of others that have one", () => {
+    const point = { toJSON: () => ({ at: new Date(0), list: [{ toJSON: () => new Date(1) }] }) };
+    expect(encode({ a: point, b: [point] }, "x")).toBe(
+      '{"a":{"at":"1970-01-01T00:00:00.000Z","list":["1970-01-01T00:00:00.001Z"]},' +
+        '"b":[{"at":"1970-01-01T00:00:00.000Z","list":["1970-01-01T00:00:00.001Z"]}]}',
+    );
+  });
+
+  test("what a toJSON said when it was checked, whatever it says later", () => {
+    let asked = 0;
+    const fickle = { toJSON: () => ((asked += 1) > 1 ? Number.NaN : 1) };
+    expect(encode({ a: fickle }, "x")).toBe('{"a":1}');
   });
 
   test("whatever JSON can be", () => {

@@ -19,7 +19,9 @@ test("iterated over it is all of them, page after page", async () => {
   for await (const agent of client().agents.list({ limit: 2 })) names.push(agent.agentId);
   expect(names).toEqual(["a", "b", "c"]);
   expect(asked.map((each) => each.path)).toEqual([
-    "/agents?limit=2", "/agents?limit=2&cursor=c%201%2F%2B", "/agents?limit=2&cursor=c2",
+    "/agents?limit=2",
+    "/agents?limit=2&cursor=c%201%2F%2B",
+    "/agents?limit=2&cursor=c2",
   ]);
 });
 
@@ -52,13 +54,20 @@ test("it begins at a cursor, and can be ended from outside", async () => {
 test("a failure is the one of the call, and can be caught as of a promise", async () => {
   const { client } = await scripted(refusal(403, "FORBIDDEN"));
   let settled = false;
-  const told = await client().agents.list().catch((error: Error) => error.name);
-  await thrown(client().agents.list().finally(() => (settled = true)));
+  const told = await client()
+    .agents.list()
+    .catch((error: Error) => error.name);
+  await thrown(
+    client()
+      .agents.list()
+      .finally(() => (settled = true)),
+  );
   expect([told, settled]).toEqual(["ForbiddenError", true]);
 });
 
 test("every list does so: workflows, checkpoints, webhooks, deliveries", async () => {
-  const body = (name: string, next: string | null): Act => answer(200, { [name]: [{ a_b: 1 }], has_more: next !== null, next_cursor: next });
+  const body = (name: string, next: string | null): Act =>
+    answer(200, { [name]: [{ a_b: 1 }], has_more: next !== null, next_cursor: next });
   const names = ["workflows", "checkpoints", "webhooks", "deliveries"];
   const { client, asked } = await scripted(...names.flatMap((name) => [body(name, "n"), body(name, null)]));
   const sdk = client();
@@ -68,7 +77,13 @@ test("every list does so: workflows, checkpoints, webhooks, deliveries", async (
   }
   expect(all).toEqual(Array(8).fill({ aB: 1 }));
   expect(asked.map((each) => each.path)).toEqual([
-    "/workflows", "/workflows?cursor=n", "/workflows/w/replay", "/workflows/w/replay?cursor=n",
-    "/webhooks", "/webhooks?cursor=n", "/webhooks/wh_1/deliveries", "/webhooks/wh_1/deliveries?cursor=n",
+    "/workflows",
+    "/workflows?cursor=n",
+    "/workflows/w/replay",
+    "/workflows/w/replay?cursor=n",
+    "/webhooks",
+    "/webhooks?cursor=n",
+    "/webhooks/wh_1/deliveries",
+    "/webhooks/wh_1/deliveries?cursor=n",
   ]);
 });

@@ -42,7 +42,12 @@ describe("a save is repeated", () => {
   });
 
   test("but not after what would fail again", async () => {
-    for (const [status, code] of [[400, "VALIDATION_ERROR"], [401, "UNAUTHORIZED"], [409, "CONFLICT"], [500, "INTERNAL_ERROR"]] as const) {
+    for (const [status, code] of [
+      [400, "VALIDATION_ERROR"],
+      [401, "UNAUTHORIZED"],
+      [409, "CONFLICT"],
+      [500, "INTERNAL_ERROR"],
+    ] as const) {
       const { client, asked } = await scripted(refusal(status, code));
       expect(((await thrown(client().save(SAVE))) as SnapStateError).status).toBe(status);
       expect(asked).toHaveLength(1);
@@ -86,7 +91,8 @@ test("Retry-After is read in both its forms", () => {
   expect(retryAfterOf(" 0 ", now)).toBe(0);
   expect(retryAfterOf("Sun, 29 Nov 2026 12:00:30 GMT", now)).toBe(30);
   expect(retryAfterOf("Sun, 29 Nov 2026 11:00:00 GMT", now)).toBe(0);
-  for (const odd of [null, "", "soon", "-1", "1.5", "1e3", "2026-11-29"]) expect(retryAfterOf(odd, now)).toBeUndefined();
+  for (const odd of [null, "", "soon", "-1", "1.5", "1e3", "2026-11-29"])
+    expect(retryAfterOf(odd, now)).toBeUndefined();
 });
 
 test("pauses grow, are jittered, bounded, and never shorter than asked", () => {
@@ -100,14 +106,21 @@ test("pauses grow, are jittered, bounded, and never shorter than asked", () => {
 
 describe("what is not safe to repeat", () => {
   const hook = { url: "https://example.com", events: ["checkpoint.saved" as const] };
-  test.each([["a lost answer", hangUp], ["503", unavailable], ["half an answer", half]])("registering a webhook, after %s", async (_, act) => {
+  test.each([
+    ["a lost answer", hangUp],
+    ["503", unavailable],
+    ["half an answer", half],
+  ])("registering a webhook, after %s", async (_, act) => {
     const { client, asked } = await scripted(act, answer(201, { webhook_id: "wh_1" }));
     await thrown(client().webhooks.create(hook));
     expect(asked).toHaveLength(1);
   });
 
   test("but it is, after a 429: nothing was done", async () => {
-    const { client, asked } = await scripted(refusal(429, "RATE_LIMITED", { "Retry-After": "0" }), answer(201, { webhook_id: "wh_1" }));
+    const { client, asked } = await scripted(
+      refusal(429, "RATE_LIMITED", { "Retry-After": "0" }),
+      answer(201, { webhook_id: "wh_1" }),
+    );
     expect((await client().webhooks.create(hook)).webhookId).toBe("wh_1");
     expect(asked).toHaveLength(2);
   });
@@ -118,7 +131,9 @@ describe("what is not safe to repeat", () => {
     const error = (await thrown(client.webhooks.create(hook))) as ConnectionError;
     expect([error.name, error.inDoubt]).toEqual(["ConnectionError", false]);
     setTimeout(server, 150);
-    expect((await new SnapStateClient({ apiKey: "snp_test", baseUrl: url }).webhooks.create(hook)).webhookId).toBe("wh_1");
+    expect((await new SnapStateClient({ apiKey: "snp_test", baseUrl: url }).webhooks.create(hook)).webhookId).toBe(
+      "wh_1",
+    );
   });
 });
 

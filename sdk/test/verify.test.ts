@@ -8,11 +8,25 @@ import { thrown } from "./server.js";
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const OTHER = `whsec_${btoa("another key of thirty-two bytes.")}`;
 const DATA = { workflow_id: "runs/é 🤖", userId: 1, user_id: 2, n: 1 };
-const BODY = `{"type": "checkpoint.saved","event_id":"evt_1","timestamp":"t","webhook_id":"wh_1","event":"checkpoint.saved", "data": ${JSON.stringify(DATA)}}`;
+const ABOUT = '"event_id":"evt_1","timestamp":"t","webhook_id":"wh_1","event":"checkpoint.saved"';
+const BODY = `{"type": "checkpoint.saved",${ABOUT}, "data": ${JSON.stringify(DATA)}}`;
 
-function signed(secret = SECRET, body = BODY, at = new Date(), format: "raw" | undefined = undefined): Record<string, string> {
-  const signature = new Webhook(format ? new TextEncoder().encode(secret) : secret, { format: format as "raw" }).sign("evt_1", at, body);
-  return { "Webhook-Id": "evt_1", "Webhook-Timestamp": String(Math.floor(at.getTime() / 1_000)), "Webhook-Signature": signature };
+function signed(
+  secret = SECRET,
+  body = BODY,
+  at = new Date(),
+  format: "raw" | undefined = undefined,
+): Record<string, string> {
+  const signature = new Webhook(format ? new TextEncoder().encode(secret) : secret, { format: format as "raw" }).sign(
+    "evt_1",
+    at,
+    body,
+  );
+  return {
+    "Webhook-Id": "evt_1",
+    "Webhook-Timestamp": String(Math.floor(at.getTime() / 1_000)),
+    "Webhook-Signature": signature,
+  };
 }
 
 test("the vector of the standard", async () => {
@@ -23,13 +37,20 @@ test("the vector of the standard", async () => {
   };
   const now = 1_614_265_330_000;
   await verifyWebhook('{"test": 2432232314}', headers, SECRET, { now });
-  expect(await thrown(verifyWebhook('{"test":2432232314}', headers, SECRET, { now }))).toBeInstanceOf(WebhookVerificationError);
+  expect(await thrown(verifyWebhook('{"test":2432232314}', headers, SECRET, { now }))).toBeInstanceOf(
+    WebhookVerificationError,
+  );
 });
 
 test("the event is told, what it is about untouched", async () => {
   const event = await verifyWebhook(BODY, signed(), SECRET);
   expect(event).toEqual({
-    type: "checkpoint.saved", eventId: "evt_1", timestamp: "t", webhookId: "wh_1", event: "checkpoint.saved", data: DATA,
+    type: "checkpoint.saved",
+    eventId: "evt_1",
+    timestamp: "t",
+    webhookId: "wh_1",
+    event: "checkpoint.saved",
+    data: DATA,
   });
 });
 
@@ -37,7 +58,10 @@ test.each([
   ["text", BODY],
   ["bytes", new TextEncoder().encode(BODY)],
   ["a Buffer", Buffer.from(BODY)],
-  ["a part of a buffer", new TextEncoder().encode(`--${BODY}--`).subarray(2, 2 + new TextEncoder().encode(BODY).length)],
+  [
+    "a part of a buffer",
+    new TextEncoder().encode(`--${BODY}--`).subarray(2, 2 + new TextEncoder().encode(BODY).length),
+  ],
   ["an ArrayBuffer", new TextEncoder().encode(BODY).buffer],
 ])("a body that is %s", async (_, body) => {
   expect((await verifyWebhook(body, signed(), SECRET)).eventId).toBe("evt_1");
@@ -59,7 +83,8 @@ test("a plain secret signs with its UTF-8 bytes", async () => {
 describe("several", () => {
   test("signatures, of which one fits", async () => {
     const headers = signed();
-    headers["Webhook-Signature"] = `v1,AAAA v2,zzzz v1a,xx v1, ${signed(OTHER)["Webhook-Signature"]} ${headers["Webhook-Signature"]}`;
+    headers["Webhook-Signature"] =
+      `v1,AAAA v2,zzzz v1a,xx v1, ${signed(OTHER)["Webhook-Signature"]} ${headers["Webhook-Signature"]}`;
     expect((await verifyWebhook(BODY, headers, SECRET)).eventId).toBe("evt_1");
   });
 

@@ -8,7 +8,14 @@ const NOTHING = refusal(404, "NOT_FOUND");
 const RESUMED = answer(200, {
   workflow_id: "wf",
   status: "active",
-  latest_checkpoint: { checkpoint_id: "cp_wf_007", step: 7, label: "read", state: { a_b: 1 }, metadata: null, etag: '"e7"' },
+  latest_checkpoint: {
+    checkpoint_id: "cp_wf_007",
+    step: 7,
+    label: "read",
+    state: { a_b: 1 },
+    metadata: null,
+    etag: '"e7"',
+  },
 });
 const saves: Act = (response, asked) => {
   const { step } = JSON.parse(asked.body) as { step: number };
@@ -28,7 +35,11 @@ test("a new one begins at step 1, and only if nobody else has begun it", async (
   expect(asked[0]?.path).toBe("/workflows/wf/resume?agent_id=a");
   expect(sent(asked.slice(1))).toEqual([
     [{ workflow_id: "wf", step: 1, label: "one", agent_id: "a", state: { n: 1 } }, undefined, "*"],
-    [{ workflow_id: "wf", step: 2, label: "two", agent_id: "a", state: { n: 2 }, metadata: { m_n: 1 } }, '"e1"', undefined],
+    [
+      { workflow_id: "wf", step: 2, label: "two", agent_id: "a", state: { n: 2 }, metadata: { m_n: 1 } },
+      '"e1"',
+      undefined,
+    ],
   ]);
   expect(asked.slice(1).map((each) => each.headers["x-checkpoint-ttl"])).toEqual(["60", "5"]);
   expect([wf.state, wf.step, wf.label, wf.etag, wf.nextStep]).toEqual([{ n: 2 }, 2, "two", '"e2"', 3]);
@@ -50,8 +61,14 @@ test("a failure is told with its reason, cut to what the API takes", async () =>
   const wf = await client().workflow("wf");
   await wf.fail("lost", {}, new RangeError("🤖".repeat(2_001)));
   await wf.fail("lost", {}, "no error");
-  const [one, two] = asked.slice(1).map((each) => JSON.parse(each.body) as { status: string; error: { type: string; message: string } });
-  expect([one?.status, one?.error.type, [...(one?.error.message ?? "")].length]).toEqual(["failed", "RangeError", 2_000]);
+  const [one, two] = asked
+    .slice(1)
+    .map((each) => JSON.parse(each.body) as { status: string; error: { type: string; message: string } });
+  expect([one?.status, one?.error.type, [...(one?.error.message ?? "")].length]).toEqual([
+    "failed",
+    "RangeError",
+    2_000,
+  ]);
   expect(two?.error).toEqual({ type: "Error", message: "no error" });
 });
 
@@ -61,6 +78,25 @@ test("calls that are not awaited are saved in their order", async () => {
   const all = [1, 2, 3].map((n) => wf.checkpoint(`at ${n}`, { n }));
   expect((await Promise.all(all)).map((saved) => saved.step)).toEqual([1, 2, 3]);
   expect(asked.slice(1).map((each) => JSON.parse(each.body).label)).toEqual(["at 1", "at 2", "at 3"]);
+});
+
+test("what is saved is the state as it was at the call", async () => {
+  const { client, asked } = await scripted(NOTHING, saves);
+  const wf = await client().workflow("wf");
+  const [state, metadata] = [{ list: [1] }, { n: 1 }];
+  const one = wf.checkpoint("one", state, { metadata });
+  state.list.push(2);
+  metadata.n = 2;
+  await Promise.all([one, wf.checkpoint("two", state, { metadata })]);
+  expect(
+    asked
+      .slice(1)
+      .map((each) => JSON.parse(each.body))
+      .map((body) => [body.state, body.metadata]),
+  ).toEqual([
+    [{ list: [1] }, { n: 1 }],
+    [{ list: [1, 2] }, { n: 2 }],
+  ]);
 });
 
 test("who was overtaken hears of it, and can go on from what is there", async () => {

@@ -1,4 +1,4 @@
-/** Saves through whatever stands at SNAPSTATE_API_URL, by several agents at once: `node faults.mjs PREFIX SAVES AGENTS`. */
+/** Saves by several agents at once; prints the errors they met: `node faults.mjs PREFIX SAVES AGENTS`. */
 
 import { SnapStateClient } from "@snapstate/sdk";
 
@@ -21,5 +21,7 @@ async function agent(number) {
 }
 
 const done = await Promise.allSettled(Array.from({ length: agents }, (_, number) => agent(number)));
-const errors = done.filter(({ status }) => status === "rejected").map(({ reason }) => `${reason.name}: ${reason.message}`);
+const errors = done
+  .filter(({ status }) => status === "rejected")
+  .map(({ reason }) => `${reason.name}: ${reason.message}`);
 process.stdout.write(JSON.stringify(errors));

@@ -6,7 +6,10 @@ import { SnapStateClient } from "@snapstate/sdk";
 const client = new SnapStateClient();
 const works = [];
 for (const id of process.argv.slice(2)) {
-  const { step } = await client.resume(id).then((resumed) => resumed.latestCheckpoint, () => ({ step: 0 }));
+  const { step } = await client.resume(id).then(
+    (resumed) => resumed.latestCheckpoint,
+    () => ({ step: 0 }),
+  );
   const saved = await client.save({ workflowId: id, step: step + 1, state: { mine: id } });
   assert.deepEqual([saved.workflowId, saved.checkpointId], [id, `cp_${id}_${String(step + 1).padStart(3, "0")}`]);
   assert.deepEqual((await client.get(saved.checkpointId)).state, { mine: id });

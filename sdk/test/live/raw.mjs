@@ -1,4 +1,4 @@
-/** Texts from stdin go in as they are and come out by every read: `node raw.mjs WORKFLOW [read]`; prints what came out. */
+/** Texts from stdin go in as they are; prints what comes out by every read: `node raw.mjs WORKFLOW [read]`. */
 
 import { readFileSync } from "node:fs";
 import { SnapStateClient } from "@snapstate/sdk";
