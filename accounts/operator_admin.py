@@ -2,14 +2,33 @@
 
 from typing import Any
 
+from axes.utils import reset
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
+from unfold.decorators import action
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from accounts import second_factor
+from accounts.admin_pages import back_to, confirmed
+from snapstate_project.common.audit import record
+
+RESETTING = {
+    "title": "Reset second factor",
+    "consequence": "For who has lost app and codes: the password alone signs in, until a new app is enrolled.",
+    "button": "Reset",
+    "done": "Second factor reset",
+    "variant": "danger",
+}
+UNLOCKING = {
+    "title": "Unlock sign-in",
+    "consequence": "Wrong passwords so far are forgotten: the operator may try again at once, from everywhere.",
+    "button": "Unlock",
+    "done": "Unlocked",
+}
 admin.site.unregister([User, Group])
 
 
@@ -28,6 +47,31 @@ class OperatorAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # g
         ("Times", {"fields": ("last_login", "date_joined")}),
     )
     readonly_fields = ("last_login", "date_joined")
+    actions_detail: Any = ("reset_second_factor", "unlock")
+
+    def has_reset_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return request.user.has_perm("auth.change_user")
+
+    @action(description="Reset second factor", icon="phonelink_erase", permissions=["reset"])
+    def reset_second_factor(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        def act(user: Any) -> None:
+            second_factor.turn_off(user, what="Second factor reset")
+
+        return self.change_one(request, object_id, act, RESETTING)
+
+    @action(description="Unlock sign-in", icon="lock_open", permissions=["reset"])
+    def unlock(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        def act(user: Any) -> None:
+            reset(username=user.get_username())
+            record(user, "Sign-in unlocked")
+
+        return self.change_one(request, object_id, act, UNLOCKING)
+
+    def change_one(self, request: HttpRequest, object_id: str, act: Any, words: dict[str, str]) -> HttpResponse:
+        user = self.get_object(request, object_id)
+        if user is None:
+            raise Http404
+        return confirmed(self, request, [user], act, back=back_to(self, user), original=user, **words)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
         if not change:

@@ -61,7 +61,7 @@ class AuditAdmin(ReadOnlyAdmin[LogEntry]):
     search_help_text = "An operator's name, or the id of what was changed"
     ordering = ("-timestamp", "-id")
     sortable_by = ()
-    fields = ("at", "who", "address", "request", "did", "row", "before_and_after")
+    fields = ("at", "who", "address", "request_id", "did", "row", "before_and_after")
     readonly_fields = fields
 
     def get_search_results(
@@ -106,7 +106,7 @@ class AuditAdmin(ReadOnlyAdmin[LogEntry]):
         return entry.remote_addr or "-"
 
     @display(description="Request")
-    def request(self, entry: LogEntry) -> str:
+    def request_id(self, entry: LogEntry) -> str:
         return entry.cid or "-"
 
     @display(description="Before and after")

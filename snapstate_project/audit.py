@@ -51,13 +51,19 @@ def name_the_actor(sender: Any, instance: LogEntry, **_: Any) -> None:  # noqa: 
 
 
 def note_what_pages_note(sender: Any, instance: PageEntry, created: bool, **_: Any) -> None:  # noqa: ARG001
-    """`log_change` and its like: of watched models there is an entry already, with what was before."""
+    """`log_change` and its like, unless the log has an entry of this request for this row already, which says more."""
     model = instance.content_type.model_class() if created and instance.content_type else None
-    if model is None or auditlog.contains(model):
+    if model is None or auditlog.contains(model) or is_told(instance):
         return
     row = model._base_manager.filter(pk=instance.object_id).first()
     if row is not None:
         record(row, instance.get_change_message())
+
+
+def is_told(page: PageEntry) -> bool:
+    actor = acting.current()
+    told = LogEntry.objects.filter(content_type=page.content_type, object_pk=page.object_id)
+    return bool(actor and actor.request_id and told.filter(cid=actor.request_id).exists())
 
 
 def prune_audit_log(*, now: datetime | None = None, batch: int = 10_000) -> int:

@@ -1,6 +1,7 @@
 """The index page, and what all pages of the admin share: the sidebar, which names rooms by their labels."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -53,7 +54,10 @@ SIDEBAR = {
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """What this operator may see."""
     groups = [{"title": title, "items": links(request, models)} for title, models in SIDEBAR.items()]
-    first = {"title": "", "items": [{"title": "Overview", "icon": "home", "link": reverse("admin:index")}]}
+    items = [{"title": "Overview", "icon": "home", "link": reverse("admin:index")}]
+    if request.user.has_perm("events.view_subscribercursor"):
+        items.append({"title": "System", "icon": "monitor_heart", "link": reverse("admin:system")})
+    first = {"title": "", "items": items}
     return [first, *(group for group in groups if group["items"])]
 
 
@@ -72,9 +76,9 @@ def tiles(request: HttpRequest, now: datetime, daily: dict[str, list[int]]) -> l
     accounts = figures.accounts(now)
     shown = [
         ("Active workflows", f"{workflows['active'] + workflows['stalled']:,}", f"{workflows['stalled']:,} stalled"),
-        *((name.capitalize(), f"{days[-1]:,}", f"{sum(days):,} in 30 days") for name, days in daily.items()),
+        *((f"{name.capitalize()} today", f"{days[-1]:,}", f"{sum(days):,} in 30 days") for name, days in daily.items()),
         ("Accounts", f"{accounts['total']:,}", f"{accounts['new']:,} new in 30 days"),
-        ("Storage", figures.size(sum(held.values())), "history as kept, compressed"),
+        ("Storage", figures.size(sum(held.values())), "compressed"),
     ]
     if request.user.has_perm("accounts.view_revenue"):
         earned = figures.remembered("revenue", lambda: figures.revenue(now))
@@ -115,7 +119,8 @@ def charts(now: datetime, daily: dict[str, list[int]]) -> list[dict[str, Any]]:
     days = [f"{day:%d %b}" for day in figures.days_until(now.astimezone(UTC).date())]
     agents = figures.remembered("agents", lambda: figures.top_agents(now.astimezone(UTC).date()))
     held = figures.remembered("storage", figures.storage)
-    tiers = [("Postgres", held["warm"]), ("Archive", held["archive"])]
+    unit, divisor = figures.unit_of(max(held.values()))
+    tiers = [("Postgres", round(held["warm"] / divisor, 2)), ("Archive", round(held["archive"] / divisor, 2))]
     return [
         chart("Checkpoints a day", "bar", days, {"Checkpoints": (daily["checkpoints"], "primary-600")}),
         chart(
@@ -124,20 +129,23 @@ def charts(now: datetime, daily: dict[str, list[int]]) -> list[dict[str, Any]]:
             days,
             {"Resumes": (daily["resumes"], "green-600"), "Failures": (daily["failures"], "red-600")},
         ),
-        ranking("Storage by tier, MB", tiers, {"MB": ([round(size / 2**20, 2) for _, size in tiers], "primary-600")}),
-        ranking("Top agents, steps in 30 days", agents, {"Steps": ([steps for _, steps in agents], "primary-600")}),
+        ranking(f"Storage by tier, {unit}", "Tier", tiers, unit),
+        ranking("Top agents, steps in 30 days", "Agent", agents, "Steps"),
     ]
 
 
 type Series = dict[str, tuple[list[Any], str]]
 
 
-def ranking(title: str, rows: list[tuple[str, int]], series: Series) -> dict[str, Any]:
-    return chart(title, "bar", [name for name, _ in rows], series, lying=True)
+def ranking(title: str, of: str, rows: Sequence[tuple[str, float]], unit: str) -> dict[str, Any]:
+    """Lying bars, which have room for long names."""
+    series: Series = {unit: ([value for _, value in rows], "primary-600")}
+    return chart(title, "bar", [name for name, _ in rows], series, of=of)
 
 
-def chart(title: str, kind: str, labels: list[str], series: Series, *, lying: bool = False) -> dict[str, Any]:
-    """`series`: for each name its values and a colour of the theme. Lying bars have room for long names."""
+def chart(title: str, kind: str, labels: list[str], series: Series, *, of: str = "Day") -> dict[str, Any]:
+    """`series`: for each name its values and a colour of the theme. What is not by day lies."""
+    lying = of != "Day"
     datasets = [
         {"label": name, "data": values, "backgroundColor": f"var(--color-{colour})", **look(kind, colour)}
         for name, (values, colour) in series.items()
@@ -159,7 +167,7 @@ def chart(title: str, kind: str, labels: list[str], series: Series, *, lying: bo
         "kind": kind,
         "data": json.dumps({"labels": [short(label) for label in labels], "datasets": datasets}),
         "options": json.dumps(options),
-        "titles": ["Agent" if lying and "agents" in title else "Tier" if lying else "Day", *series],
+        "titles": [of, *series],
         "rows": list(zip(labels, *columns, strict=True)),
         "is_empty": not any(any(values) for values in columns),
     }

@@ -35,6 +35,7 @@ RECENT = 10
 REMEMBERED_SECONDS = 30
 INTAKE_IS_BEHIND_SECONDS = 5.0
 MANY = 10_000
+UNITS = ("B", "KB", "MB", "GB", "TB")
 
 type Tile = dict[str, Any]
 
@@ -201,9 +202,14 @@ def counted(count: int) -> str:
     return f"{count:,}" if count <= MANY else f"over {MANY:,}"
 
 
+def unit_of(size: float) -> tuple[str, int]:
+    """The largest unit that it has at least one of, and its bytes."""
+    power = min(max(int(size).bit_length() - 1, 0) // 10, len(UNITS) - 1)
+    return UNITS[power], 2 ** (10 * power)
+
+
 def size(count: float) -> str:
-    for unit in ("B", "KB", "MB", "GB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
-        count /= 1024
-    return f"{count:.1f} TB"
+    unit, divisor = unit_of(count)
+    return (
+        f"{count / divisor:,.1f} {unit}" if divisor > 1 and count / divisor < 100 else f"{count / divisor:,.0f} {unit}"
+    )

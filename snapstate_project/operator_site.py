@@ -19,6 +19,7 @@ from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.module_loading import import_string
 from django.views.decorators.cache import never_cache
 from unfold.sites import UnfoldAdminSite
 
@@ -27,6 +28,7 @@ from snapstate_project import second_factor_pages
 from snapstate_project.common.acting import acting_as
 
 LONGEST_SECONDS = 12 * 3600
+SYSTEM_PAGE = "snapstate_project.system_page.system_page"  # which needs the pages that this site is made for
 NOTED_EVERY_SECONDS = 60
 BEGAN, SEEN, CODE = "began", "seen", "second_factor"
 DUE, GIVEN, NONE = "due", "given", "none"
@@ -55,12 +57,13 @@ class OperatorSite(UnfoldAdminSite):
 
     def get_urls(self) -> list[Any]:
         page = self.admin_view(second_factor_pages.second_factor_page)
-        return [path("second-factor/", page, name="second_factor"), *super().get_urls()]
+        system = path("system/", self.admin_view(import_string(SYSTEM_PAGE)), name="system")
+        return [path("second-factor/", page, name="second_factor"), system, *super().get_urls()]
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         is_known = request.user.is_authenticated and request.user.is_staff
         if is_known and is_young(request) and request.session.get(CODE) == DUE and "username" not in request.POST:
-            return ask_for_code(self, request)
+            return ask_for_code(request, self)
         answer: HttpResponse = super().login(request, extra_context)
         return answer
 
@@ -77,7 +80,7 @@ def begin_session(request: HttpRequest | None, user: Any, **_: Any) -> None:
 
 
 @never_cache
-def ask_for_code(site: OperatorSite, request: HttpRequest) -> HttpResponse:
+def ask_for_code(request: HttpRequest, site: OperatorSite) -> HttpResponse:
     if "leave" in request.POST:
         logout(request)
         return redirect("admin:login")
