@@ -2,9 +2,11 @@
 
 import asyncio
 import operator
+from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated, Any, TypedDict
 
+import httpx2
 import pytest
 from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
@@ -176,3 +178,24 @@ def test_what_json_can_say_stands_there_to_read(client: SnapStateClient, saver: 
     assert latest.state["channel_values"]["notes"] == ["readable"]
     assert latest.metadata["thread_id"] == "thread"
     assert latest.label == latest.state["checkpoint"]["id"]
+
+
+class Counting(httpx2.HTTPTransport):
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: Counter[str] = Counter()
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        asked = request.url.path.rpartition("~")[2]  # such as writes/replay, or what is no workflow's
+        self.calls[f"{request.method} {asked}"] += 1
+        return super().handle_request(request)
+
+
+def test_a_run_costs_a_call_for_each_checkpoint_and_task_and_three_to_begin(base_url: str, key: str) -> None:
+    counting = Counting()
+    for _ in range(2):
+        with SnapStateClient(key, base_url, transport=counting) as client:
+            graph = chain(SnapStateSaver(client), Notes, one=note("1"), two=note("2"))
+            graph.invoke({"notes": []}, config(), durability="sync")
+    begun = {"GET checkpoints/resume": 2, "GET checkpoints": 1, "GET writes": 2, "GET writes/replay": 1}
+    assert counting.calls == {**begun, "POST /checkpoints": 2 * (4 + 3)}

@@ -80,13 +80,14 @@ def _stands_already(place: Place, label: str, state: dict[str, Any]) -> Plan[boo
     return bool(found) and found[-1].state == state
 
 
-def newest(place: Place) -> Plan[Checkpoint | None]:
+def newest(records: Records, place: Place) -> Plan[Checkpoint | None]:
     """The one with the greatest id; that is the head but where clocks disagree."""
     try:
         resumed = yield from ask(resume(place.checkpoints))
     except NotFoundError:
         return None
     latest = resumed.latest_checkpoint
+    records.heads.put(place.checkpoints, head_from(latest.step, latest.etag or "", latest.label, latest.metadata))
     step = latest.metadata["newest"]["step"]
     if step == latest.step:
         return latest
@@ -103,5 +104,5 @@ def by_id(place: Place, checkpoint_id: str) -> Plan[Checkpoint | None]:
     return found[-1] if found else None
 
 
-def wanted(place: Place, checkpoint_id: str | None) -> Plan[Checkpoint | None]:
-    return (yield from by_id(place, checkpoint_id) if checkpoint_id else newest(place))
+def wanted(records: Records, place: Place, checkpoint_id: str | None) -> Plan[Checkpoint | None]:
+    return (yield from by_id(place, checkpoint_id) if checkpoint_id else newest(records, place))

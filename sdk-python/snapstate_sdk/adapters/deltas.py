@@ -8,17 +8,19 @@ from snapstate_sdk.adapters import checkpoints
 from snapstate_sdk.adapters.calling import Plan
 from snapstate_sdk.adapters.packing import Packing
 from snapstate_sdk.adapters.places import Place
-from snapstate_sdk.adapters.records import at_steps, index, label_of, outline
+from snapstate_sdk.adapters.records import Records, at_steps, index, label_of, outline
 from snapstate_sdk.adapters.threads import AT_ONCE, writes_of
 from snapstate_sdk.models import Checkpoint
 
 Histories = dict[str, DeltaChannelHistory]
 
 
-def histories(packing: Packing, place: Place, checkpoint_id: str | None, channels: Sequence[str]) -> Plan[Histories]:
+def histories(
+    records: Records, packing: Packing, place: Place, checkpoint_id: str | None, channels: Sequence[str]
+) -> Plan[Histories]:
     """Of each channel its writes, oldest first, and as `seed` the value before them, if any was kept."""
     found: Histories = {channel: {"writes": []} for channel in channels}
-    target = (yield from checkpoints.wanted(place, checkpoint_id)) if channels else None
+    target = (yield from checkpoints.wanted(records, place, checkpoint_id)) if channels else None
     if target is None:
         return found
     chain = yield from _ancestors(place, target)
@@ -26,11 +28,11 @@ def histories(packing: Packing, place: Place, checkpoint_id: str | None, channel
     missing = set(found)
     for start in range(0, len(chain), AT_ONCE):
         share = chain[start : start + AT_ONCE]
-        records = yield from at_steps(place.checkpoints, [step for _, step in share])
+        states = yield from at_steps(place.checkpoints, [step for _, step in share])
         writes = yield from writes_of(packing, place, [label for label, _ in share], written)
         for label, step in share:
-            if step in records:
-                _gather(packing, found, missing, records[step], writes[label])
+            if step in states:
+                _gather(packing, found, missing, states[step], writes[label])
         if not missing:
             break
     return found

@@ -58,7 +58,7 @@ class SnapStateSaver(BaseCheckpointSaver[int]):
 
     def _get(self, config: RunnableConfig) -> Plan[CheckpointTuple | None]:
         place = place_of(self.prefix, config)
-        record = yield from checkpoints.wanted(place, get_checkpoint_id(config))
+        record = yield from checkpoints.wanted(self._records, place, get_checkpoint_id(config))
         if record is None:
             return None
         found = checkpoints.tuple_of(self._packing, place, record, [])
@@ -94,7 +94,7 @@ class SnapStateSaver(BaseCheckpointSaver[int]):
 
     def _deltas(self, config: RunnableConfig, channels: Sequence[str]) -> Plan[deltas.Histories]:
         place = place_of(self.prefix, config)
-        return deltas.histories(self._packing, place, get_checkpoint_id(config), channels)
+        return deltas.histories(self._records, self._packing, place, get_checkpoint_id(config), channels)
 
     def workflow_ids(self, thread_id: str, checkpoint_ns: str = "") -> tuple[str, str]:
         """Where a thread's checkpoints are, and where its pending writes: for `client.replay` and the like."""

@@ -42,7 +42,7 @@ def _keep_latest(records: Records, packing: Packing, place: Place) -> Plan[None]
         except NotFoundError:
             return
         head = resumed.latest_checkpoint
-        first = yield from _first_needed(packing, place)
+        first = yield from _first_needed(records, packing, place)
         if first is None or first <= head.metadata["first"]:
             return
         metadata = {**head.metadata, "first": first}
@@ -56,9 +56,9 @@ def _keep_latest(records: Records, packing: Packing, place: Place) -> Plan[None]
     raise ConflictError(f"{place.checkpoints}: others were quicker {TRIES} times")
 
 
-def _first_needed(packing: Packing, place: Place) -> Plan[int | None]:
+def _first_needed(records: Records, packing: Packing, place: Place) -> Plan[int | None]:
     """The newest checkpoint's step, or that of the ancestor from which its delta channels are built up again."""
-    record = yield from checkpoints.newest(place)
+    record = yield from checkpoints.newest(records, place)
     if record is None:
         return None
     first = record.step
