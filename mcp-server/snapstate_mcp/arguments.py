@@ -41,7 +41,7 @@ def mend(reason: str) -> PydanticCustomError:
 
 
 def as_object(value: Any) -> Any:
-    if value is None or isinstance(value, Given):
+    if isinstance(value, Given):
         return value
     if isinstance(value, dict):
         return Given(value=value)
@@ -60,8 +60,12 @@ def as_object(value: Any) -> Any:
     return Given(value=read, text=value)
 
 
+def as_object_or_nothing(value: Any) -> Any:
+    return None if value is None or value == "" else as_object(value)
+
+
 def as_plain_object(value: Any) -> Any:
-    read = as_object(value)
+    read = as_object_or_nothing(value)
     return read.value if isinstance(read, Given) else read
 
 
@@ -132,7 +136,7 @@ MaybeSeconds = Annotated[Annotated[int, Field(ge=1, le=YEAR)] | None, BeforeVali
 Characters = Annotated[int, Field(ge=1000, le=1_000_000), BeforeValidator(as_whole_number)]
 PageSize = Annotated[int, Field(ge=1, le=200), BeforeValidator(as_whole_number)]
 Object = Annotated[Given, BeforeValidator(as_object), WithJsonSchema({"type": "object"})]
-MaybeObject = Annotated[Object | None, BeforeValidator(as_object)]
+MaybeObject = Annotated[Object | None, BeforeValidator(as_object_or_nothing)]
 MaybeError = Annotated[Annotated[ErrorSeen, WithJsonSchema(ERROR)] | None, BeforeValidator(as_plain_object)]
 Status = Annotated[Literal["active", "completed", "failed"], BeforeValidator(as_status)]
 MaybeStatus = Annotated[Literal["active", "completed", "failed", "stalled"] | None, BeforeValidator(as_text_or_nothing)]
@@ -170,7 +174,7 @@ def read_arguments(model: type[BaseModel], given: dict[str, Any]) -> dict[str, A
 
 def unknown(name: str, known: list[str]) -> str:
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
-    hint = f"; did you mean `{near[0]}`?" if near else ""
+    hint = f"; did you mean `{near[0]}`?" if near else "."
     return f"- {name[:60]}: there is no such argument{hint} There are: {', '.join(known)}."
 
 

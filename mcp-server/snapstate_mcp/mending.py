@@ -33,8 +33,8 @@ async def told(error: SnapStateError, caller: Caller, given: dict[str, Any]) -> 
         case RateLimitError():
             return f"Too many calls (429): call again in {error.retry_after or 1} seconds. Nothing was done."
         case ServiceUnavailableError():
-            after = error.retry_after or 5
-            return f"SnapState cannot do this right now ({error.status_code}): {error}. Call again in {after} seconds."
+            why = f"SnapState cannot do this right now ({error.status_code}): {said(error)}"
+            return f"{why} Call again in {error.retry_after or 5} seconds."
         case AuthError():
             return f"SnapState at {caller.api_url} does not accept the API key (401). {caller.key_goes}"
     return told_refused(error, given)
@@ -43,12 +43,16 @@ async def told(error: SnapStateError, caller: Caller, given: dict[str, Any]) -> 
 def told_refused(error: SnapStateError, given: dict[str, Any]) -> str:
     match error:
         case ForbiddenError():
-            return f"This API key may not do that (403): {error} Use a key with the scope, of an active account."
+            return f"This API key may not do that (403): {said(error)} Use a key with the scope, of an active account."
         case NotFoundError():
-            return f"There is no such thing in this account (404): {error} Look for the id with list_workflows."
+            return f"There is no such thing in this account (404): {said(error)} Look for the id with list_workflows."
         case PayloadTooLargeError():
-            return f"Too large (413): {error}{size_of(given)} {LIMITS} Nothing was saved: shorten it, and save again."
+            return f"Too large (413): {said(error)}{size_of(given)} {LIMITS} Nothing was saved: shorten it, save again."
     return f"SnapState answered {error.status_code}: {error} (request {error.request_id})"
+
+
+def said(error: SnapStateError) -> str:
+    return f"{error}".rstrip(".") + "."
 
 
 def size_of(given: dict[str, Any]) -> str:

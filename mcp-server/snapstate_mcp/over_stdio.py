@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import re
 import signal
@@ -62,7 +63,15 @@ class Lines:
 
 
 async def serve(run: Any) -> None:
-    """Until stdin ends or a signal comes. `run` serves MCP over two streams."""
+    """Until stdin ends, a signal comes, or nobody reads any more. `run` serves MCP over two streams."""
+    try:
+        await serve_until_the_end(run)
+    except* BrokenPipeError:
+        logging.getLogger(__name__).warning("nobody reads stdout any more")
+        os._exit(1)  # what is still in its buffer would be a second complaint
+
+
+async def serve_until_the_end(run: Any) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(stop_on_signals, tasks.cancel_scope)
         async with stdio_server(stdin=cast(Any, Lines(sys.stdin.fileno()))) as (incoming, outgoing):
