@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypedDict
 import httpx2
 import pytest
 from langgraph.channels.delta import DeltaChannel
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Send, interrupt
@@ -147,6 +148,8 @@ def test_delta_channels_are_built_up_again_also_after_a_prune(saver: SnapStateSa
     expected = {"notes": ["in", "1", "2"] * rounds}
     assert graph.get_state(config()).values == expected
     assert asyncio.run(async_state(saver)) == expected
+    walked = BaseCheckpointSaver.get_delta_channel_history(saver, config=config(), channels=["notes", "none"])
+    assert saver.get_delta_channel_history(config=config(), channels=["notes", "none"]) == walked
     before = len(list(saver.list(config())))
     saver.prune(["thread"])
     assert len(list(saver.list(config()))) <= min(before, 6)

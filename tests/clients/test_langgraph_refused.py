@@ -15,6 +15,7 @@ from snapstate_sdk import (
     ForbiddenError,
     PayloadTooLargeError,
     SnapStateClient,
+    SnapStateError,
 )
 from snapstate_sdk.adapters.langgraph import SnapStateSaver
 
@@ -137,6 +138,10 @@ def test_a_thread_that_others_hold_with_other_content_is_not_written_over(
     with pytest.raises(ConflictError):
         client.save(workflow, 0, {"over": "ours"})
     assert saver.get_tuple(at) is not None
+    with pytest.raises(SnapStateError, match="who else saves"):
+        saver.get_tuple(config())
+    client.erase(workflow)
+    assert saver.get_tuple(config()) is None
 
 
 def test_over_a_bad_line_all_is_there_once(base_url: str, key: str, saver: SnapStateSaver) -> None:

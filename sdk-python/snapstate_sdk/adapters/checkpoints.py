@@ -10,9 +10,10 @@ from snapstate_sdk.adapters.packing import Packing
 from snapstate_sdk.adapters.places import Head, Place, head_from, head_of
 from snapstate_sdk.adapters.records import TRIES, Records, label_of, replay
 from snapstate_sdk.calls.of_workflows import resume
-from snapstate_sdk.errors import ConflictError, NotFoundError, PayloadTooLargeError
+from snapstate_sdk.errors import ConflictError, NotFoundError, PayloadTooLargeError, SnapStateError
 from snapstate_sdk.models import Checkpoint
 
+KIND = "langgraph.checkpoint"
 TOO_LARGE = "all channels together may have 1 MiB; keep large values elsewhere, and in the graph's state their address"
 
 
@@ -23,6 +24,8 @@ def state_of(packing: Packing, checkpoint: GraphCheckpoint, metadata: Checkpoint
 
 
 def tuple_of(packing: Packing, place: Place, record: Checkpoint, writes: list[PendingWrite]) -> CheckpointTuple:
+    if record.metadata.get("kind") != KIND:
+        raise SnapStateError(f"{record.checkpoint_id} is no checkpoint of LangGraph's: who else saves to its workflow?")
     values = {channel: packing.unpack(value) for channel, value in record.state["channel_values"].items()}
     checkpoint = {**packing.unpack(record.state["checkpoint"]), "channel_values": values}
     parent = record.metadata.get("parent")
@@ -70,7 +73,7 @@ def _metadata(place: Place, checkpoint_id: str, parent: str | None, step: int, h
     newest = {"id": checkpoint_id, "step": step}
     if head is not None and head.newest_id > checkpoint_id:
         newest = {"id": head.newest_id, "step": head.newest_step}
-    named = {"kind": "langgraph.checkpoint", "thread_id": place.thread_id, "checkpoint_ns": place.namespace}
+    named = {"kind": KIND, "thread_id": place.thread_id, "checkpoint_ns": place.namespace}
     return {**named, "parent": parent, "newest": newest, "first": head.first if head else 0}
 
 
@@ -83,15 +86,15 @@ def _stands_already(place: Place, label: str, state: dict[str, Any]) -> Plan[boo
 def newest(records: Records, place: Place) -> Plan[Checkpoint | None]:
     """The one with the greatest id; that is the head but where clocks disagree."""
     try:
-        resumed = yield from ask(resume(place.checkpoints))
+        resumed = yield from ask(resume(place.checkpoints, agent_id=records.options.get("agent_id")))
     except NotFoundError:
         return None
     latest = resumed.latest_checkpoint
-    records.heads.put(place.checkpoints, head_from(latest.step, latest.etag or "", latest.label, latest.metadata))
-    step = latest.metadata["newest"]["step"]
-    if step == latest.step:
+    head = head_from(latest.step, latest.etag or "", latest.label, latest.metadata)
+    records.heads.put(place.checkpoints, head)
+    if head.newest_step == latest.step:
         return latest
-    found = yield from replay(place.checkpoints, from_step=step, to_step=step)
+    found = yield from replay(place.checkpoints, from_step=head.newest_step, to_step=head.newest_step)
     return found[0] if found else latest
 
 

@@ -9,7 +9,7 @@ from langgraph.checkpoint.base import CheckpointTuple, PendingWrite
 
 from snapstate_sdk.adapters import pending
 from snapstate_sdk.adapters.calling import Plan, Stream, ask
-from snapstate_sdk.adapters.checkpoints import tuple_of
+from snapstate_sdk.adapters.checkpoints import KIND, tuple_of
 from snapstate_sdk.adapters.packing import Packing
 from snapstate_sdk.adapters.places import Place, head_of
 from snapstate_sdk.adapters.records import at_steps, index, label_of, replay
@@ -58,7 +58,7 @@ def every_place(prefix: str) -> Plan[list[Place]]:
         found += [
             Place(prefix, metadata["thread_id"], metadata["checkpoint_ns"])
             for metadata in kept
-            if metadata.get("kind") == "langgraph.checkpoint"
+            if metadata.get("kind") == KIND
         ]
         cursor = page.next_cursor
         if cursor is None:
