@@ -7,6 +7,7 @@ export default defineConfig({
   target: "es2022",
   platform: "neutral",
   dts: true,
+  banner: { dts: '/// <reference lib="esnext.disposable" />' }, // for those who have no Symbol.asyncDispose otherwise
   sourcemap: false,
   clean: true,
   fixedExtension: true,

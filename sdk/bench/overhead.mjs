@@ -2,7 +2,7 @@
  * What the SDK adds to a save: the same saves by bare fetch and by the SDK, in turns, so that both meet the same
  * machine; medians of each, and the median of the ratios.
  *
- *   SNAPSTATE_API_URL=… SNAPSTATE_API_KEY=… node overhead.mjs [pairs]
+ *   SNAPSTATE_API_URL=… SNAPSTATE_API_KEY=… node overhead.mjs [pairs [messages]]
  */
 
 import { SnapStateClient } from "@snapstate/sdk";
@@ -12,7 +12,7 @@ const SLICE = 10;
 const { SNAPSTATE_API_URL: url, SNAPSTATE_API_KEY: key } = process.env;
 const client = new SnapStateClient();
 const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-const messages = Array.from({ length: 20 }, (_, at) => ({
+const messages = Array.from({ length: Number(process.argv[3] ?? 20) }, (_, at) => ({
   role: at % 2 ? "assistant" : "user",
   content: `Message ${at}: ${"words ".repeat(60)}`,
 }));

@@ -40,9 +40,9 @@ def environment(base_url: str, key: str) -> dict[str, str]:
 def run(
     script: str, *args: str, base_url: str, key: str, node: str = BESIDE, said: str = "", seconds: int = 100
 ) -> str:
-    """What a program in sdk/ prints. AssertionError: it failed, with what it complained of."""
+    """What a program in sdk/ prints. AssertionError: it failed, with what it complained of. `node`: or another such."""
     done = subprocess.run(
-        [node, str(SDK / script), *args],
+        [*node.split(), str(SDK / script), *args],
         cwd=SDK,
         input=said,
         env=environment(base_url, key),

@@ -1,5 +1,6 @@
 """The JavaScript SDK against the live server: every method, on every node, and its own tests."""
 
+import shutil
 import subprocess
 from collections.abc import Callable
 
@@ -18,6 +19,17 @@ def test_every_method_works_against_the_live_server(
     javascript.run("test/live/writes.mjs", "runs/1 é", base_url=base_url, key=key, node=node)
     intake()
     javascript.run("test/live/reads.mjs", "runs/1 é", base_url=base_url, key=key, node=node)
+
+
+@pytest.mark.parametrize("command", ["deno run -A", "bun"])
+def test_every_method_works_on_other_runtimes(
+    base_url: str, key: str, command: str, intake: Callable[[], None]
+) -> None:
+    if not shutil.which(command.split(maxsplit=1)[0]):
+        pytest.skip(f"there is no {command.split(maxsplit=1)[0]} here")
+    javascript.run("test/live/writes.mjs", "runs/1 é", base_url=base_url, key=key, node=command)
+    intake()
+    javascript.run("test/live/reads.mjs", "runs/1 é", base_url=base_url, key=key, node=command)
 
 
 @each_node

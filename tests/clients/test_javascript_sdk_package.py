@@ -98,12 +98,16 @@ def test_require_and_import_both_find_it(packed: Path, node: str, name: str, tex
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "resolution"),
-    [("use.mts", "Node16", "node16"), ("use.cts", "Node16", "node16"), ("use.ts", "ESNext", "bundler")],
+    ("name", "module", "resolution", "types"),
+    [
+        ("use.mts", "Node16", "node16", ["node"]),
+        ("use.cts", "Node16", "node16", ["node"]),
+        ("use.ts", "ESNext", "bundler", []),  # with those of a browser alone
+    ],
 )
-def test_its_types_resolve(packed: Path, name: str, module: str, resolution: str) -> None:
+def test_its_types_resolve(packed: Path, name: str, module: str, resolution: str, types: list[str]) -> None:
     (packed / name).write_text(USE)
-    options: dict[str, Any] = {"module": module, "moduleResolution": resolution, "types": ["node"]}
-    options |= {"target": "ES2022", "strict": True, "noEmit": True}
+    options: dict[str, Any] = {"module": module, "moduleResolution": resolution, "types": types}
+    options |= {"target": "ES2022", "strict": True, "noEmit": True, "skipLibCheck": False}
     (packed / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": [name]}))
     call(BESIDE, TSC, "-p", ".", cwd=packed)
