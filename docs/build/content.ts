@@ -4,7 +4,7 @@ import type { Plugin } from "vite";
 
 import { SEARCH } from "../src/search-options.ts";
 import { llms, twinOf, twinPath } from "./markdown.ts";
-import { fileOf, GROUPS, headingsOf, pages, parsed, type Section, sectionsOf } from "./pages.ts";
+import { fileOf, GROUPS, pages, parsed, type Section, sectionsOf } from "./pages.ts";
 import { reference } from "./reference.ts";
 
 const MODULES: Record<string, () => unknown> = {
@@ -24,8 +24,9 @@ export function content(): Plugin {
     transform(source, id) {
       if (!files.has(id)) return null;
       const { body } = parsed(source, id);
-      // Plain Markdown has no exports: such a page has its headings from the index of pages instead.
-      return { code: id.endsWith(".mdx") ? `export const headings = ${JSON.stringify(headingsOf(body))};\n\n${body}` : body, map: null };
+      const headings = pages().find(({ file }) => file === id)!.headings;
+      // Plain Markdown has no exports, so the changelog goes without an outline.
+      return { code: id.endsWith(".mdx") ? `export const headings = ${JSON.stringify(headings)};\n\n${body}` : body, map: null };
     },
   };
 }

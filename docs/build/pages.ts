@@ -5,6 +5,7 @@ import { join } from "node:path";
 import GithubSlugger from "github-slugger";
 
 import { fillIn } from "./facts.ts";
+import { reference } from "./reference.ts";
 
 export const DOCS = process.cwd();
 export const GROUPS = [
@@ -52,7 +53,13 @@ function readPage(group: string, slug: string): Page {
   const { front, body } = parsed(readFileSync(file, "utf8"), file);
   const { title, description } = front;
   if (!title || !description) throw new Error(`${file}: a page has a title and a description`);
-  return { slug, group, file, title, nav: front.nav ?? title, description, body, headings: headingsOf(body) };
+  return { slug, group, file, title, nav: front.nav ?? title, description, body, headings: [...headingsOf(body), ...groupsOf(slug)] };
+}
+
+/** The reference's groups of endpoints are drawn by a component, not written in the page. */
+function groupsOf(slug: string): Heading[] {
+  if (slug !== "api-reference") return [];
+  return reference().map(({ tag }) => ({ depth: 3, text: tag, id: tag.toLowerCase() }));
 }
 
 /** Front matter is `name: value` a line. */
@@ -97,7 +104,7 @@ export function plainText(markdown: string): string {
   return markdown
     .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replace(/<\/?[A-Z]\w*[^>]*>/g, "")
-    .replace(/[`*]|^> ?|^\| ?/gm, "")
+    .replace(/[`*]|^> ?|^\| ?|^(-|\d+\.) /gm, "")
     .trim();
 }
 

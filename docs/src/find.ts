@@ -35,7 +35,7 @@ function shown(result: SearchResult, query: string): Found {
 
 const BEFORE = 40;
 export function around(text: string, query: string): string {
-  const at = text.toLowerCase().indexOf(query.trim().toLowerCase().split(/\s+/)[0]!);
-  const from = Math.max(0, at - BEFORE);
-  return (from > 0 ? "…" : "") + text.slice(from, from + 160);
+  const hit = text.toLowerCase().indexOf(query.trim().toLowerCase().split(/\s+/)[0]!);
+  const from = hit > BEFORE ? text.indexOf(" ", hit - BEFORE) + 1 : 0;
+  return (from > 0 ? "… " : "") + text.slice(from, from + 160);
 }

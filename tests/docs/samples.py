@@ -3,6 +3,7 @@
 ```python run                  a script of its own, run with SNAPSTATE_API_URL and SNAPSTATE_API_KEY in its environment
 ```python save="agent.py"      put beside the others of its page under this name; with `run`, run as well
 ```bash run exit="1"           must end with this status
+```bash run story="python"     belongs to the samples of that language: the same account, the same folder
 ```bash norun="installs"       not run, and why
 ```javascript run="receiver"   run by the runner of that name (tests/docs/test_receivers.py)
 ```output                      what the sample before prints; an ellipsis stands for anything
@@ -39,10 +40,14 @@ class Sample:
         return f"{self.page}:{self.line}"
 
     @property
+    def story(self) -> str:
+        return self.meta.get("story", self.language)
+
+    @property
     def fault(self) -> str:
         """What is wrong with how it is marked; empty when nothing is."""
         known = RUNNABLE | PARSED | SHOWN
-        unknown = set(self.meta) - {"title", "run", "norun", "save", "exit"}
+        unknown = set(self.meta) - {"title", "run", "norun", "save", "exit", "story"}
         if self.language not in known or unknown:
             return f"{self.place}: {self.language or 'no language'} {' '.join(unknown)}".strip()
         marked = {"run", "norun", "save"} & set(self.meta)

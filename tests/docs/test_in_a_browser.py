@@ -63,6 +63,8 @@ def test_search_finds_endpoints_and_says_when_there_is_nothing(site: Browsing):
     page.get_by_role("option").filter(has_text="POST /webhooks/{webhook_id}/rotate-secret").wait_for()
     page.get_by_role("combobox").fill("zzyzx")
     page.get_by_text("Nothing is said about that.").wait_for()
+    page.keyboard.press("Escape")
+    assert not page.get_by_role("combobox").is_visible()
 
 
 def test_a_language_once_chosen_is_chosen_on_every_page(site: Browsing):

@@ -42,7 +42,7 @@ function Slider({ meter, value, onChange }: { meter: Meter; value: string; onCha
         </span>
       </div>
       <input id={meter} name={meter} type="range" min={0} max={most} step={step} value={value} onChange={(event) => type(event.target.value)} />
-      <p className="mt-1 text-xs text-soft">{free.toLocaleString("en-US")} free</p>
+      <p className="mt-1 text-xs text-soft">{free.toLocaleString("en-US")}{meter === "storage_gb" ? " GB" : ""} free</p>
     </div>
   );
 }

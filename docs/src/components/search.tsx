@@ -48,6 +48,10 @@ function Search({ onDone }: { onDone: () => void }) {
       setAt((before) => Math.max(0, Math.min(found.length - 1, before + by)));
     }
     if (event.key === "Enter" && found[at]) go(found[at]);
+    if (event.key === "Escape") {
+      event.preventDefault(); // a search field would only empty itself
+      onDone();
+    }
   }
 
   return (
