@@ -10,12 +10,12 @@ SCHEMA := $(MANAGE) spectacular --format openapi-json --validate --fail-on-warn
 INSTALL := $(UV) pip install --quiet --python $(RUN) --require-hashes --compile-bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: up test chaos check schema bench lock docs help
+.PHONY: up test chaos check schema clients bench lock docs help
 
 up: .venv/.installed ## Start everything on this machine; Ctrl-C stops it
 	@exec $(RUN) -m snapstate_project.dev
 
-test: .venv/.installed-dev docs/dist/404.html sdk/dist/.built mcp-server/tests/node/node_modules/.installed ## Run every test (ARGS="tests/house -x" to choose)
+test: .venv/.installed-dev docs/dist/404.html sdk/dist/.built mcp-server/tests/node/node_modules/.installed tests/clients/generated/node_modules/.installed ## Run every test (ARGS="tests/house -x" to choose)
 	@exec $(RUN) -m pytest $(or $(ARGS),-n 2 --dist loadfile)
 
 chaos: .venv/.installed-dev ## Kill, freeze and starve everything for three minutes under load; what was lost (STORM_SECONDS, STORM_SEED)
@@ -36,6 +36,9 @@ check: .venv/.installed-dev sdk/node_modules/.installed ## Lint, format, types, 
 
 schema: .venv/.installed-dev ## Write docs/openapi.json from the code
 	$(SCHEMA) --file docs/openapi.json
+
+clients: .venv/.installed-dev tests/clients/generated/node_modules/.installed ## Generate clients of docs/openapi.json (Python, TypeScript twice, Go), compile and run them
+	@exec $(RUN) -m pytest -q tests/clients/test_generated.py
 
 bench: .venv/.installed-dev ## Measure on servers of its own; prints a table, writes bench.json
 	@exec $(RUN) -m snapstate_project.dev.bench
@@ -97,6 +100,12 @@ sdk/node_modules/.installed: sdk/package-lock.json | .venv/.installed-dev
 mcp-server/tests/node/node_modules/.installed: mcp-server/tests/node/package-lock.json | .venv/.installed-dev
 	@echo "Installing what mcp-server/tests/node/package-lock.json pins …"
 	@cd mcp-server/tests/node && PATH="$(CURDIR)/.venv/bin:$$PATH" npm ci --silent --ignore-scripts
+	@touch $@
+
+# What generates and compiles TypeScript clients of docs/openapi.json, for their tests; they are made in .venv/clients.
+tests/clients/generated/node_modules/.installed: tests/clients/generated/package-lock.json | .venv/.installed-dev
+	@echo "Installing what tests/clients/generated/package-lock.json pins …"
+	@cd tests/clients/generated && PATH="$(CURDIR)/.venv/bin:$$PATH" npm ci --silent --ignore-scripts
 	@touch $@
 
 # .python-version names the Python we test with; any from 3.12 on will do where that one cannot be had.

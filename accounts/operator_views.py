@@ -22,13 +22,13 @@ from accounts.serializers import (
     AccountChangesSerializer,
     AccountDetailSerializer,
     AccountPageSerializer,
+    AccountRegistrationSerializer,
     AccountSerializer,
     FreshKeySerializer,
     IssuedKeySerializer,
     KeyListSerializer,
+    KeyRequestSerializer,
     KeySerializer,
-    NewAccountSerializer,
-    NewKeySerializer,
 )
 from snapstate_project.common.api import check_body, json_response
 from snapstate_project.common.errors import NotFound, ValidationFailed
@@ -82,12 +82,12 @@ class AccountsView(OperatorView):
     @extend_schema(
         operation_id="createAccount",
         summary="Create an account",
-        request=NewAccountSerializer,
+        request=AccountRegistrationSerializer,
         responses={201: AccountSerializer, 409: CONFLICT},
         extensions=links("201", ("getAccount changeAccount issueKey listKeys", {"account_id": "id"})),
     )
     def post(self, request: Request) -> HttpResponse:
-        account = services.create_account(**read(NewAccountSerializer, request))
+        account = services.create_account(**read(AccountRegistrationSerializer, request))
         return json_response(AccountSerializer(account).data, 201)
 
 
@@ -120,13 +120,13 @@ class KeysView(OperatorView):
     @extend_schema(
         operation_id="issueKey",
         summary="Issue a key; its secret is shown only here",
-        request=NewKeySerializer,
+        request=KeyRequestSerializer,
         responses={201: IssuedKeySerializer, 409: CONFLICT},
         extensions=links("201", ("revokeKey", {"account_id": "account_id", "key_id": "id"})),
     )
     def post(self, request: Request, account_id: str) -> HttpResponse:
         account = account_or_404(account_id)
-        key, secret = services.issue_key(account, **read(NewKeySerializer, request))
+        key, secret = services.issue_key(account, **read(KeyRequestSerializer, request))
         return json_response({**FreshKeySerializer(key).data, "api_key": secret, "note": SHOWN_ONCE}, 201)
 
 

@@ -71,7 +71,7 @@ def refuse(message: str) -> NoReturn:
 # --- What operators send ---
 
 
-class NewAccountSerializer(Strict):
+class AccountRegistrationSerializer(Strict):
     email = Email(max_length=254)
     name = Text(max_length=200, required=False, allow_blank=True)
 
@@ -106,7 +106,7 @@ class AccountChangesSerializer(Strict):
         return attrs or refuse("nothing to change: send plan, status, rate_limit_max, keep_last or archive_days")
 
 
-class NewKeySerializer(Strict):
+class KeyRequestSerializer(Strict):
     label = Text(max_length=100, required=False, allow_blank=True)  # type: ignore[assignment]
     scopes = serializers.ListField(child=Scope(choices=SCOPES), required=False, help_text="All, if left out.")
     expires_at = Moment(required=False, allow_null=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
-from agents_app.serializers import AgentChanges, AgentList, AgentRecord, NewAgent
+from agents_app.serializers import AgentChanges, AgentList, AgentRecord, AgentRegistration
 from snapstate_project.common.ids import REGISTERED_AGENT_ID_SCHEMA
 from snapstate_project.common.openapi import links
 from snapstate_project.common.pagination import CURSOR_SCHEMA, LIMIT_SCHEMA
@@ -16,7 +16,7 @@ REGISTER: dict[str, Any] = {
     "operation_id": "registerAgent",
     "tags": TAGS,
     "description": "An account has at most 50 agents, unless told otherwise: one more is a 400 `MAX_AGENTS_REACHED`.",
-    "request": NewAgent,
+    "request": AgentRegistration,
     "responses": {201: OpenApiResponse(AgentRecord, description="Registered, or changed.")},
     "extensions": links("201", ("getAgent changeAgent deleteAgent", {"agent_id": "agent_id"})),
 }

@@ -37,7 +37,7 @@ class AgentChanges(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_o
         return {name: value for name, value in sent.items() if value is not msgspec.UNSET}
 
 
-class NewAgent(AgentChanges, frozen=True, kw_only=True):
+class AgentRegistration(AgentChanges, frozen=True, kw_only=True):
     """An agent that is there already keeps what is left out."""
 
     agent_id: AgentId
@@ -60,7 +60,7 @@ class AgentList(msgspec.Struct):
     next_cursor: str | None
 
 
-_new = msgspec.json.Decoder(NewAgent)
+_new = msgspec.json.Decoder(AgentRegistration)
 _changes = msgspec.json.Decoder(AgentChanges)
 
 

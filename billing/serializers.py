@@ -31,7 +31,7 @@ class UsageByMeterSerializer(serializers.Serializer[object]):
     replay_calls = UsageCountSerializer()
 
 
-class UsageSerializer(serializers.Serializer[object]):
+class UsageReportSerializer(serializers.Serializer[object]):
     period = UsagePeriodSerializer()
     usage = UsageByMeterSerializer()
     estimated_charge = serializers.RegexField(r"^\$\d+\.\d{2}$", help_text='Dollars so far this month: "$0.00".')

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from billing import stripe_webhook
 from billing.errors import WebhookOff, WebhookRefused
-from billing.serializers import StripeEventReceivedSerializer, StripeEventSerializer, UsageSerializer
+from billing.serializers import StripeEventReceivedSerializer, StripeEventSerializer, UsageReportSerializer
 from billing.usage import usage_of
 from snapstate_project.common.api import HotAPIView, HotRequest, check_body, json_response, query
 
@@ -26,7 +26,7 @@ class UsageView(HotAPIView):
         summary="Usage and charge of this month",
         description="Any valid key may ask; no scope is needed. Trails the calls it counts by about two seconds.",
         tags=["Billing"],
-        responses=UsageSerializer,
+        responses=UsageReportSerializer,
     )
     def get(self, request: HotRequest) -> HttpResponse:
         query(request, {})

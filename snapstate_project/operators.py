@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from accounts.operator_views import OperatorView, account_or_404
 from billing.models import Invoice, UsageRecord
 from billing.periods import month_of
-from billing.serializers import InvoiceSerializer, UsageSerializer
+from billing.serializers import InvoiceSerializer, UsageReportSerializer
 from billing.usage import UsageThisMonth, usage_of
 from snapstate_project.common.api import json_response
 
@@ -40,7 +40,7 @@ class AccountUsageView(OperatorView):
         operation_id="getAccountUsage",
         summary="Get an account's usage and charge of this month",
         description="What the account itself sees at `/usage`.",
-        responses=UsageSerializer,
+        responses=UsageReportSerializer,
     )
     def get(self, request: Request, account_id: str) -> HttpResponse:  # noqa: ARG002
         return json_response(usage_of(account_or_404(account_id).pk))

@@ -9,7 +9,7 @@ from snapstate_project.common.bodies import decoded
 from snapstate_project.common.errors import ApiError, ValidationFailed
 from webhooks.addresses import target_of
 from webhooks.errors import AddressRefused
-from webhooks.serializers import NewWebhook, NewWebhookSecret, NoFields, WebhookChanges
+from webhooks.serializers import NoFields, SecretRequest, WebhookChanges, WebhookRegistration
 from webhooks.signing import key_of
 
 LONGEST_SAID = 300
@@ -49,8 +49,8 @@ def invalid(path: str, message: str) -> ApiError:
     return ValidationFailed.at(path[:LONGEST_SAID], message[:LONGEST_SAID])
 
 
-new_webhook = parser(NewWebhook)
-new_secret = parser(NewWebhookSecret)
+new_webhook = parser(WebhookRegistration)
+new_secret = parser(SecretRequest)
 no_fields = parser(NoFields)
 _changes = parser(WebhookChanges)
 

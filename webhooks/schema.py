@@ -24,7 +24,7 @@ REGISTER: dict[str, Any] = {
     "operation_id": "registerWebhook",
     "tags": TAGS,
     "description": "Signed by Standard Webhooks. `https` and public addresses only; redirects are not followed.",
-    "request": serializers.NewWebhook,
+    "request": serializers.WebhookRegistration,
     "responses": {
         201: OpenApiResponse(serializers.WebhookWithSecret, description="Registered."),
         409: OpenApiResponse(description="The account has as many webhooks as it may have (`CONFLICT`)."),
@@ -62,7 +62,7 @@ ROTATE: dict[str, Any] = {
     "tags": TAGS,
     "description": "The secret it had also signs for 24 hours. A new one is made when none is sent.",
     "parameters": [WEBHOOK],
-    "request": serializers.NewWebhookSecret,
+    "request": serializers.SecretRequest,
     "responses": serializers.WebhookWithSecret,
 }
 TEST: dict[str, Any] = {

@@ -33,7 +33,7 @@ Secret = Annotated[
 ]
 
 
-class NewWebhook(msgspec.Struct, forbid_unknown_fields=True):
+class WebhookRegistration(msgspec.Struct, forbid_unknown_fields=True):
     """`secret`: after `whsec_` base64, anything else as it is; made by us when it is left out."""
 
     url: Url
@@ -49,7 +49,7 @@ class WebhookChanges(msgspec.Struct, forbid_unknown_fields=True):
     status: Status | msgspec.UnsetType = msgspec.UNSET
 
 
-class NewWebhookSecret(msgspec.Struct, forbid_unknown_fields=True):
+class SecretRequest(msgspec.Struct, forbid_unknown_fields=True):
     secret: Secret | None = None
 
 

@@ -1,5 +1,6 @@
 """What the OpenAPI document says of every operation: the two bearer schemes, the errors and the headers of all."""
 
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -100,7 +101,7 @@ def complete(result: Schema, **_kwargs: Any) -> Schema:
     components = result.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for name, schema in schemas.items():
-        if name.startswith("New") or name.endswith("Changes"):
+        if name.endswith(("Registration", "Request", "Changes")):
             schema["additionalProperties"] = False
         if name.endswith("Changes"):
             schema["minProperties"] = 1  # nothing to change is a 400
@@ -112,6 +113,7 @@ def complete(result: Schema, **_kwargs: Any) -> Schema:
             if "requestBody" in operation:
                 operation["requestBody"]["required"] = needs_body(operation["requestBody"], schemas)
     name_enums(result, schemas)
+    widen_integers(result)
     components["schemas"] = dict(sorted(schemas.items()))
     return result
 
@@ -152,9 +154,20 @@ def name_enums(node: Any, schemas: dict[str, Schema]) -> None:
         name_enums(member, schemas)
         if isinstance(member, dict) and "enum" in member and isinstance(member.get("title"), str):
             name = member.pop("title")
-            schemas[name] = {"type": "string", "enum": member.pop("enum")}
+            schemas[name] = {"type": "string", "enum": (values := member.pop("enum"))}
+            if not all(value.isidentifier() for value in values):  # else generators run the words together
+                schemas[name]["x-enum-varnames"] = [re.sub(r"\W", "_", value).upper() for value in values]
             member.pop("type", None)
             member["$ref"] = f"#/components/schemas/{name}"
+
+
+def widen_integers(node: Any) -> None:
+    """Steps, sizes and sequences do not fit into the 32 bits that generators for Go and Java take unless told."""
+    for member in node.values() if isinstance(node, dict) else node:
+        if isinstance(member, dict | list):
+            widen_integers(member)
+    if isinstance(node, dict) and "integer" in (node.get("type") or ()) and node.get("maximum", 2**31) >= 2**31:
+        node.setdefault("format", "int64")
 
 
 def links(code: str, *targets: tuple[str, dict[str, str]]) -> Schema:
