@@ -11,6 +11,7 @@ from typing import Any
 
 from axes.models import AccessAttempt, AccessLog
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.auth import logout
 from django.contrib.sessions.models import Session
 from django.http import HttpRequest, HttpResponse
@@ -106,7 +107,7 @@ def where_to(request: HttpRequest) -> str:
 def locked_out(request: HttpRequest, *_: Any) -> HttpResponse:
     """Instead of the login form, for whoever has guessed too often; see AXES_* in the settings."""
     minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
-    context = {"minutes": minutes, "title": "Locked out", "site_title": settings.UNFOLD["SITE_TITLE"]}
+    context = {**admin.site.each_context(request), "minutes": minutes, "title": "Locked out"}
     answer = render(request, "admin/locked_out.html", context, status=429)
     answer.headers["Retry-After"] = str(minutes * 60)
     return answer

@@ -12,6 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 
 from snapstate_project.common.errors import (
+    Forbidden,
     InternalError,
     MethodNotAllowed,
     NotFound,
@@ -77,6 +78,10 @@ def failure(request: HttpRequest, error: BaseException) -> HttpResponse:
 
 def handler400(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return failure(request, exception or ValidationFailed())
+
+
+def handler403(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001 (Django's)
+    return failure(request, Forbidden("Your groups do not allow that: an administrator can change them."))
 
 
 def handler404(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

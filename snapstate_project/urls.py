@@ -40,5 +40,6 @@ urlpatterns = [
 ]
 
 handler400 = "snapstate_project.pages.handler400"
+handler403 = "snapstate_project.pages.handler403"
 handler404 = "snapstate_project.pages.handler404"
 handler500 = "snapstate_project.pages.handler500"
