@@ -7,7 +7,7 @@ from typing import Self
 import httpx2
 
 from snapstate_sdk.calls import of_agents, of_analytics, of_checkpoints, of_webhooks, of_workflows
-from snapstate_sdk.connection import Connection
+from snapstate_sdk.connection import Connection, address
 from snapstate_sdk.methods import async_each, async_whole, asynchronous, each, sync, whole
 from snapstate_sdk.retries import Patience
 from snapstate_sdk.session import AsyncWorkflowSession, OnError, WorkflowSession
@@ -41,9 +41,9 @@ class SnapStateClient:
         key = (os.environ.get("SNAPSTATE_API_KEY", "") if api_key is None else api_key).strip()
         if not key:
             raise ValueError("api_key is required, as an argument or as SNAPSTATE_API_KEY in the environment")
-        self.base_url = (base_url or os.environ.get("SNAPSTATE_API_URL") or DEFAULT_URL).strip().rstrip("/")
-        if not self.base_url.startswith(("http://", "https://")):
-            raise ValueError(f"base_url must begin with http:// or https://, not {self.base_url!r}")
+        if not (key.isascii() and key.isprintable() and " " not in key):
+            raise ValueError("api_key has characters that no key has")
+        self.base_url = address(base_url or os.environ.get("SNAPSTATE_API_URL") or DEFAULT_URL)
         self.max_retries = max_retries
         headers = {
             "Authorization": f"Bearer {key}",

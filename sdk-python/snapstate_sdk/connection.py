@@ -1,6 +1,7 @@
 """Sends calls over HTTP until they are answered: once for threads, once for asyncio, and nothing else differs."""
 
 import asyncio
+import os
 import threading
 import time
 from typing import TypeVar
@@ -12,6 +13,18 @@ from snapstate_sdk.call import Answer, Call
 from snapstate_sdk.retries import LOST, Attempts, Patience, Wait
 
 T = TypeVar("T")
+
+
+def address(base_url: str) -> str:
+    """Without what stands around it. Raises ValueError when it is none."""
+    stripped = base_url.strip().rstrip("/")
+    try:
+        parts = httpx2.URL(stripped)
+    except httpx2.InvalidURL as error:
+        raise ValueError(f"base_url must be an address: {error}") from None
+    if parts.scheme not in ("http", "https") or not parts.host or " " in stripped:
+        raise ValueError(f"base_url must begin with http:// or https:// and a host, not {base_url!r}")
+    return stripped
 
 
 class Connection:
@@ -32,11 +45,12 @@ class Connection:
         self._async_transport = async_transport
         self._opening = threading.Lock()
         self._client: httpx2.Client | None = None
+        self._process = 0
         self._async_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = WeakKeyDictionary()
 
     def send(self, call: Call[T]) -> T:
         """The call's answer. Raises SnapStateError."""
-        attempts, client = Attempts(call, self.patience), self._client or self._open()
+        attempts, client = Attempts(call, self.patience), self._open()
         while True:
             try:
                 result = attempts.result_of(self._exchange(client, call, attempts))
@@ -92,9 +106,14 @@ class Connection:
         )
 
     def _open(self) -> httpx2.Client:
+        """This process's: a child that was forked must not speak on its parent's connections."""
+        client, process = self._client, os.getpid()
+        if client is not None and self._process == process:
+            return client
         with self._opening:
-            if self._client is None:
+            if self._client is None or self._process != process:
                 self._client = httpx2.Client(headers=self.headers, transport=self._transport)
+                self._process = process
             return self._client
 
     def _async_open(self) -> httpx2.AsyncClient:

@@ -70,6 +70,13 @@ def segment(text: str, name: str) -> str:
     return quote(text, safe="")
 
 
+def header(text: str, name: str) -> str:
+    """A value of a header: something that can be printed, in ASCII."""
+    if not (text and text.isascii() and text.isprintable()):
+        raise UnsendableValueError(name, "must be printable ASCII")
+    return text
+
+
 def query(**parameters: Any) -> str:
     """With its question mark; parameters that are None are left out. Names may be given by `**{"metadata.x": …}`."""
     given = {name: _parameter(value, name) for name, value in parameters.items() if value is not None}

@@ -48,6 +48,7 @@ class Seen:
     path: str
     headers: dict[str, str]
     body: bytes
+    port: int
 
 
 class Scripted(ThreadingHTTPServer):
@@ -79,7 +80,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def handle_any(self) -> None:
         content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.server.seen.append(Seen(self.command, self.path, dict(self.headers.items()), content))
+        self.server.seen.append(
+            Seen(self.command, self.path, dict(self.headers.items()), content, self.client_address[1])
+        )
         reply = self.server.next()
         if isinstance(reply, Reply):
             self.say(reply)

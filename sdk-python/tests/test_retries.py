@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import os
 import socket
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -16,7 +19,6 @@ from snapstate_sdk import (
     ServiceUnavailableError,
     SnapStateClient,
     SnapStateError,
-    UnsendableValueError,
 )
 
 
@@ -163,9 +165,23 @@ def test_what_is_not_snapstate_is_said_so_at_once(server, client, reply):
         client.resume("wf")
 
 
-def test_a_header_that_cannot_be_sent_is_refused_and_not_tried_again(client):
-    with pytest.raises(UnsendableValueError):
-        client.save("wf", 1, {}, if_match="a\nb")
+def test_a_child_process_has_connections_of_its_own(server, client, reply):
+    server.always = reply(200, {"agents": [], "has_more": False, "next_cursor": None})
+    assert client.list_agents() == []
+    with warnings.catch_warnings(action="ignore"):  # of forking beside threads: the child here is brief
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if client.list_agents() == [] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert client.list_agents() == []
+    ports = [seen.port for seen in server.seen]
+    assert (ports[0] == ports[2], ports[0] == ports[1]) == (True, False)
+
+
+def test_threads_share_a_client(server, client, reply):
+    server.always = reply(200, {"agents": [], "has_more": False, "next_cursor": None})
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda _: client.list_agents(), range(40))) == [[]] * 40
 
 
 def test_a_client_lives_from_one_event_loop_to_the_next(server, reply):

@@ -38,10 +38,8 @@ REFUSED = [
 @pytest.mark.parametrize(("state", "place"), REFUSED, ids=range(len(REFUSED)))
 def test_what_json_cannot_say_is_refused_before_it_is_sent(server, client, state, place):
     for act in (client.save, lambda *args: client.save(*args, metadata={"m": 1})):
-        with pytest.raises(ValueError, match=r"^state") as caught:
+        with pytest.raises(UnsendableValueError, match=r"^state") as caught:
             act("wf", 1, state)
-        assert isinstance(caught.value, ValidationError)
-        assert isinstance(caught.value, UnsendableValueError)
         assert caught.value.details[0]["path"].startswith(place)
     assert server.seen == []
 
@@ -59,6 +57,7 @@ def test_what_json_has_no_word_for_is_a_type_error_too(client):
     with pytest.raises(TypeError, match=r"^state\.when\[0\]: object is nothing that JSON knows"):
         client.save("wf", 1, {"when": [object()]})
     assert issubclass(UnsendableTypeError, UnsendableValueError)
+    assert issubclass(UnsendableValueError, (ValueError, ValidationError))
 
 
 class Three(IntEnum):
@@ -154,6 +153,18 @@ def test_ids_are_one_part_of_a_path_whatever_stands_in_them(server, client, repl
         assert odd in unquote(seen.path)
         assert seen.path.isascii()
         assert seen.path.count("/") == 2 + seen.path.endswith("/resume") + seen.path.startswith("/analytics")
+
+
+@pytest.mark.parametrize("etag", ["a\nb", "a\r\nX-Checkpoint-TTL: 1", "é", "\0", ""])
+def test_headers_that_http_cannot_carry_are_refused(server, client, etag):
+    for act in (
+        lambda: client.save("wf", 1, {}, if_match=etag),
+        lambda: client.save("wf", 1, {}, if_none_match=etag),
+        lambda: client.get_if_changed("cp_wf_001", etag),
+    ):
+        with pytest.raises(UnsendableValueError, match=r"^if_(none_)?match: |^etag: "):
+            act()
+    assert server.seen == []
 
 
 @pytest.mark.parametrize("no_id", ["", ".", "..", "\ud83d"])

@@ -7,7 +7,7 @@ from snapstate_sdk import reading
 from snapstate_sdk.call import Call
 from snapstate_sdk.errors import UnsendableValueError
 from snapstate_sdk.models import Checkpoint, ErrorSeen, SaveResult, Status
-from snapstate_sdk.outgoing import checked, encoded, joined, segment
+from snapstate_sdk.outgoing import checked, encoded, header, joined, segment
 
 
 def save(
@@ -52,8 +52,8 @@ def save(
     )
     headers = {
         "X-Checkpoint-TTL": None if ttl_seconds is None else str(ttl_seconds),
-        "If-Match": if_match,
-        "If-None-Match": if_none_match,
+        "If-Match": None if if_match is None else header(if_match, "if_match"),
+        "If-None-Match": None if if_none_match is None else header(if_none_match, "if_none_match"),
         "Prefer": None if diff else "return=minimal",
     }
     given = {name: value for name, value in headers.items() if value is not None}
@@ -86,5 +86,5 @@ def get(checkpoint_id: str) -> Call[Checkpoint]:
 def get_if_changed(checkpoint_id: str, etag: str) -> Call[Checkpoint | None]:
     """The checkpoint, or None while it still has this etag. Raises NotFoundError."""
     path = f"/checkpoints/{segment(checkpoint_id, 'checkpoint_id')}"
-    headers = {"If-None-Match": etag}
+    headers = {"If-None-Match": header(etag, "etag")}
     return Call("GET", path, reading.checkpoint_if_changed, headers=headers, understood=frozenset({304}))
