@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from snapstate_sdk.adapters import checkpoints
 from snapstate_sdk.adapters.calling import Plan, ask
 from snapstate_sdk.adapters.packing import Packing
-from snapstate_sdk.adapters.places import Place, head_from
-from snapstate_sdk.adapters.records import TRIES, Records, replay
-from snapstate_sdk.adapters.threads import places
+from snapstate_sdk.adapters.places import Place, head_from, head_of
+from snapstate_sdk.adapters.records import TRIES, Records, at_steps, outline
+from snapstate_sdk.adapters.threads import AT_ONCE, places
 from snapstate_sdk.calls.of_workflows import resume
 from snapstate_sdk.errors import ConflictError, NotFoundError
-from snapstate_sdk.models import Checkpoint
 
 KEEP_LATEST, DELETE = "keep_latest", "delete"
 
@@ -43,7 +42,7 @@ def _keep_latest(records: Records, packing: Packing, place: Place) -> Plan[None]
             return
         head = resumed.latest_checkpoint
         first = yield from _first_needed(records, packing, place)
-        if first is None or first <= head.metadata["first"]:
+        if first is None or first <= head.metadata.get("first", 0):
             return
         metadata = {**head.metadata, "first": first}
         same = {"state_json": head.state_json, "label": head.label, "metadata": metadata}
@@ -62,7 +61,8 @@ def _first_needed(records: Records, packing: Packing, place: Place) -> Plan[int 
     if record is None:
         return None
     first = record.step
-    missing = set(packing.unpack(record.state["metadata"]).get("counters_since_delta_snapshot") or ())
+    found = checkpoints.tuple_of(packing, place, record, [])
+    missing = set(found.metadata.get("counters_since_delta_snapshot") or ())
     while missing and record.metadata.get("parent"):
         record = yield from checkpoints.by_id(place, record.metadata["parent"])
         if record is None:
@@ -76,17 +76,16 @@ def copy(records: Records, prefix: str, source: str, target: str) -> Plan[None]:
     """Step by step at the same numbers, heads last: cut short, it can be done again, and overwrites nothing."""
     for place in (yield from places(prefix, source)):
         there = Place(prefix, target, place.namespace)
-        kept = yield from replay(place.checkpoints)
-        if not kept:
-            continue
-        yield from records.register(there)
-        for record in (yield from replay(place.writes)):
-            yield from _copied(records, there.writes, record, target)
-        for record in kept:
-            if record.step >= kept[-1].metadata["first"]:
-                yield from _copied(records, there.checkpoints, record, target)
+        head = yield from head_of(place.checkpoints)
+        if head is not None:
+            yield from records.register(there)
+            yield from _copy_steps(records, place.writes, there.writes, 0, target)
+            yield from _copy_steps(records, place.checkpoints, there.checkpoints, head.first, target)
 
 
-def _copied(records: Records, workflow: str, record: Checkpoint, thread_id: str) -> Plan[None]:
-    metadata = {**record.metadata, "thread_id": thread_id}
-    yield from records.save(workflow, record.step, state_json=record.state_json, label=record.label, metadata=metadata)
+def _copy_steps(records: Records, workflow: str, there: str, first: int, thread_id: str) -> Plan[None]:
+    steps = [record.step for record in (yield from outline(workflow, first))]
+    for start in range(0, len(steps), AT_ONCE):
+        for step, record in (yield from at_steps(workflow, steps[start : start + AT_ONCE])).items():
+            metadata = {**record.metadata, "thread_id": thread_id}
+            yield from records.save(there, step, state_json=record.state_json, label=record.label, metadata=metadata)
