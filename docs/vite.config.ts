@@ -25,7 +25,7 @@ export default defineConfig({
     react(),
     tailwindcss(),
   ],
-  server: { port: 5174, strictPort: true },
+  server: { port: 5174, strictPort: true, fs: { allow: [".", "../snapstate_project/static"] } },
   build: {
     outDir: "dist",
     emptyOutDir: true,

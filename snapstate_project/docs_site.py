@@ -45,7 +45,7 @@ def docs(request: HttpRequest, path: str | None = None) -> HttpResponse:
     if not files:
         return strict(render(request, "docs_not_built.html", status=503))
     name = (path or "").strip("/") or "index"
-    found = files.get(name) or files.get(f"{name}.html")
+    found = files.get(name) or files.get(name + (".md" if asks_for_markdown(request) else ".html"))
     if found is None or name == "404":
         return answer(request, files["404.html"], cache_control=ASK_AGAIN, status=404)
     return answer(request, found, cache_control=FOREVER if name.startswith("assets/") else ASK_AGAIN)
@@ -73,7 +73,7 @@ def read(path: Path) -> File:
 
 
 def answer(request: HttpRequest, file: File, *, cache_control: str, status: int = 200) -> HttpResponse:
-    headers = {"Cache-Control": cache_control, "ETag": file.etag, "Vary": "Accept-Encoding"}
+    headers = {"Cache-Control": cache_control, "ETag": file.etag, "Vary": "Accept, Accept-Encoding"}
     if status == 200 and file.etag in etags_of(request):
         return strict(HttpResponse(status=304, headers=headers))
     encoding = next((name for name in accepted(request) if name in file.encoded), "")
@@ -81,6 +81,12 @@ def answer(request: HttpRequest, file: File, *, cache_control: str, status: int 
         headers["Content-Encoding"] = encoding
     content = file.encoded.get(encoding, file.content)
     return strict(HttpResponse(content, status=status, headers=headers, content_type=file.content_type))
+
+
+def asks_for_markdown(request: HttpRequest) -> bool:
+    """As agents do; browsers ask for HTML."""
+    accepted = request.headers.get("Accept", "")
+    return "text/markdown" in accepted and "text/html" not in accepted
 
 
 def etags_of(request: HttpRequest) -> set[str]:

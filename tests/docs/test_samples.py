@@ -1,14 +1,18 @@
 """Every sample on every page works as it stands there: run against the live server, in the order of its page."""
 
+import html
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from itertools import groupby
 from pathlib import Path
 
+import httpx
 import pytest
+from django.conf import settings
 
 from snapstate_project.dev.home import BASE_DIR
 from tests.docs import samples as all_samples
@@ -79,6 +83,15 @@ def tell(sample: Sample, done: "subprocess.CompletedProcess[str]") -> None:
     if sample.language == "bash":  # curl is content with any answer
         assert '"error":{"code"' not in done.stdout or "exit" in sample.meta, said
     assert prints(sample, done.stdout), f"{said}\nbut the page says\n{sample.output}"
+
+
+def test_the_calls_on_the_landing_page_work(anonymous: httpx.Client, folder: Path, base_url: str, key: str):
+    shown = re.findall(r"<pre[^>]*>(.*?)</pre>", anonymous.get("/").text, re.DOTALL)
+    texts = [html.unescape(re.sub(r"<[^>]+>", "", each)) for each in shown]
+    script = "\n".join(text.split("\n\n")[0] for text in texts).replace(settings.APP_URL, base_url)
+    sample = Sample("landing", 1, "bash", {"run": ""}, script)
+    sample.output = '{"checkpoint_id…{"workflow_id":"report-7"…"step":3,…{"found": 12, "next": "write"}…'
+    tell(sample, run(sample, folder, {"SNAPSTATE_API_KEY": key}))
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_page_that_has_not_changed_is_not_sent_again(anonymous):
 def test_what_the_browser_takes_is_sent_smaller(anonymous, accepted, encoding):
     with anonymous.stream("GET", "/docs/", headers={"Accept-Encoding": accepted}) as response:
         assert response.headers.get("Content-Encoding") == encoding
-        assert response.headers["Vary"] == "Accept-Encoding"
+        assert response.headers["Vary"] == "Accept, Accept-Encoding"
         assert int(response.headers["Content-Length"]) == len(b"".join(response.iter_raw()))
 
 
@@ -76,6 +76,14 @@ def test_every_page_has_a_twin_in_markdown(anonymous, name):
     assert response.headers["Content-Type"] == "text/markdown; charset=utf-8"
     assert response.text.startswith("# ")
     assert re.findall(r"^</?[A-Z]\w*|^import {|%\{", response.text, re.MULTILINE) == []
+
+
+def test_who_asks_for_markdown_gets_it_under_the_page_s_own_address(anonymous):
+    response = anonymous.get("/docs/pricing", headers={"Accept": "text/markdown, */*"})
+    assert response.text.startswith("# Pricing\n")
+    assert response.headers["Content-Type"] == "text/markdown; charset=utf-8"
+    browser = anonymous.get("/docs/pricing", headers={"Accept": "text/html, text/markdown;q=0.1"})
+    assert browser.text.startswith("<!doctype html>")
 
 
 def test_agents_find_every_page(anonymous):
