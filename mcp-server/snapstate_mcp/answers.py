@@ -8,6 +8,11 @@ from snapstate_sdk.models import Agent, SaveResult, WorkflowPage, WorkflowResume
 
 MOST_PATHS = 20
 LONGEST_PATH = 200
+NEXT = {
+    "active": "Go on from this state, and save the next checkpoint under `next_step`.",
+    "completed": "This work is done. Only if there is more to do, go on from this state under `next_step`.",
+    "failed": "This work was given up; the state says how far it came. To try again, go on under `next_step`.",
+}
 
 
 class Diff(BaseModel):
@@ -143,7 +148,7 @@ def resumed(found: WorkflowResume) -> Resumed:
     return Resumed(
         found=True,
         workflow_id=found.workflow_id,
-        what_now=f"Go on from this state; save the next checkpoint as step {head.step + 1}.",
+        what_now=NEXT.get(found.status or "", NEXT["active"]),
         next_step=head.step + 1,
         status=found.status,
         step=head.step,

@@ -87,7 +87,7 @@ def security(at: Listening) -> TransportSecuritySettings:
     ours = [form for name in named for form in (name, f"{name}:*")]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
-        allowed_hosts=ours + at.hosts,
+        allowed_hosts=ours + [form for name in at.hosts for form in (name, f"{name}:*")],
         allowed_origins=[f"http://{name}" for name in ours] + at.origins,
     )
 

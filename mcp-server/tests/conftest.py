@@ -29,7 +29,8 @@ SAVED = {
 
 
 class Api(ThreadingHTTPServer):
-    """Answers with `script` one by one, then with 200 and SAVED; `seen` are the requests and their bodies."""
+    """Answers with `script` one by one, then with 200 and SAVED; `seen` are the requests with their bodies,
+    `connections` counts what they came over."""
 
     daemon_threads = True
     block_on_close = False
@@ -39,12 +40,17 @@ class Api(ThreadingHTTPServer):
         self.script: list[tuple[int, Any]] = []
         self.seen: list[tuple[str, str, bytes]] = []
         self.keys: list[str | None] = []
+        self.connections = 0
         self.url = f"http://127.0.0.1:{self.server_port}"
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Api
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections += 1
 
     def do_any(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

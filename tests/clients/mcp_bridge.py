@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -28,13 +29,14 @@ def parameters(base_url: str, key: str, *arguments: str) -> StdioServerParameter
 
 
 class HttpBridge(Process):
-    """It has no key; `lines` is all that it printed."""
+    """It has no key, and takes none from its environment; `lines` is all that it printed."""
 
     def __init__(self, base_url: str, *arguments: str) -> None:
         port = str(free_port())
         command = [sys.executable, "-m", "snapstate_mcp", "--http", "--port", port, "--api-url", base_url, *arguments]
         self.lines: list[str] = []
         super().__init__("mcp", command, log=lambda _, line: self.lines.append(line))
+        self.env = {**os.environ, "SNAPSTATE_API_KEY": "snp_" + "f" * 32}
         self.url = f"http://{LOOPBACK}:{port}/mcp"
 
     def answers(self) -> bool:

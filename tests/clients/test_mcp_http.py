@@ -60,6 +60,26 @@ def test_hosts_and_origins_can_be_allowed(base_url: str, key: str) -> None:
         assert post(bridge, **{**named, "Host": "mcp.example.org"}).status_code == 421
 
 
+@pytest.mark.parametrize(
+    ("body", "status", "told"),
+    [
+        (r'{"state": {"t": "\ud83d"}}', 400, '"code":-32700'),
+        ('{"state": ' + "[" * 100_000, 400, '"code":-32700'),
+        ('{"state": "' + "x" * (9 << 20) + '"}', 413, "too large"),
+        ('{"state": {"x": [1, NaN]}}', 200, "- state.x[1]: "),
+        ('{"state": {"x": 1e400}}', 200, "- state.x: "),
+    ],
+    ids=["half a surrogate pair", "deep", "large", "NaN", "1e400"],
+)
+def test_what_is_no_json_is_answered_at_once(bridge: HttpBridge, key: str, body: str, status: int, told: str) -> None:
+    arguments = '{"workflow_id":"wf","step":1,' + body.removeprefix("{")
+    params = f'{{"name":"save_checkpoint","arguments":{arguments}}}'
+    call = f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}'
+    headers = {**BOTH, "Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    answer = httpx.post(bridge.url, content=call, headers=headers, trust_env=False, timeout=30)
+    assert (answer.status_code, told in answer.text) == (status, True), answer.text[:300]
+
+
 def test_health_needs_no_key(bridge: HttpBridge) -> None:
     answer = httpx.get(bridge.url.replace("/mcp", "/health"), trust_env=False)
     assert (answer.status_code, answer.json()["status"]) == (200, "ok")
