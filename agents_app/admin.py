@@ -21,6 +21,7 @@ class AgentAdmin(ReadOnlyAdmin[Agent]):
     search_help_text = "Agent id, account id, or how an account's email begins"
     ordering = ("-created_at", "-id")
     sortable_by = ()
+    when_empty = "Accounts register their agents by POST /agents; a save may name one that is not registered."
     fields = ("agent_id_whole", "name_whole", "who", "described", "can", "metadata_size", "seen", "registered")
     readonly_fields = fields
 

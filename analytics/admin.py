@@ -76,6 +76,7 @@ class WorkflowStatsAdmin(ReadOnlyAdmin[WorkflowStats]):
     search_help_text = "Workflow id, account id, or how an account's email begins"
     ordering = ("-id",)
     sortable_by = ()
+    when_empty = "Counted from events, a moment after each save. Is there work, but nothing here? See under System."
     fields = ("whole_name", "who", "state", "contents", "saves", "resumed", "agents", "errors")
     readonly_fields = fields
 
@@ -87,7 +88,7 @@ class WorkflowStatsAdmin(ReadOnlyAdmin[WorkflowStats]):
 
     @display(description="Workflow")
     def name(self, stats: WorkflowStats) -> SafeString:
-        return format_html(NARROW, shortened(stats.workflow_id))
+        return format_html(NARROW, shortened(stats.workflow_id) or "(no id)")
 
     @display(description="Status", label=COLOURS)
     def state(self, stats: WorkflowStats) -> str:
@@ -157,6 +158,7 @@ class WorkflowErrorAdmin(ReadOnlyAdmin[WorkflowError]):
     search_help_text = "Account id, or how its email begins"
     ordering = ("-created_at", "-id")
     sortable_by = ()
+    when_empty = "Nothing has failed, and no save has told of an error."
     fields = ("at", "who", "workflow", "step", "agent", "whole_kind", "message")
     readonly_fields = fields
 
@@ -188,7 +190,8 @@ class WorkflowErrorAdmin(ReadOnlyAdmin[WorkflowError]):
     @display(description="Workflow")
     def workflow(self, error: WorkflowError) -> SafeString:
         url = reverse("admin:analytics_workflowstats_change", args=[error.stats_id])
-        return format_html(NARROW, format_html(WRAPPED_LINK, url, shortened(error.stats.workflow_id)))
+        name = shortened(error.stats.workflow_id) or "(no id)"
+        return format_html(NARROW, format_html(WRAPPED_LINK, url, name))
 
     @display(description="Agent")
     def agent(self, error: WorkflowError) -> str | None:

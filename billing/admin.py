@@ -1,11 +1,12 @@
 """Usage by month and by day, what was held and what was warned of, as operators see it: read only."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Model, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -14,8 +15,11 @@ from unfold.contrib.filters.admin import RangeDateFilter
 from unfold.decorators import display
 from unfold.views import ChangeList
 
+from accounts.models import Account
 from billing import plans, statements, stripe_admin, stripe_client  # noqa: F401 (registers its pages)
+from billing.agreement import unequal_months
 from billing.models import QuotaWarning, StorageSample, Usage, UsageDay, UsageRecord
+from billing.periods import month_of
 from billing.usage import figures_of
 from snapstate_project.common.admin import ReadOnlyAdmin, account_link, when
 
@@ -27,6 +31,7 @@ class OfAccounts[Row: Model](ReadOnlyAdmin[Row]):
     search_help_text = "Account id, or how its email begins"
     list_select_related = ("account",)
     list_filter_submit = True
+    when_empty = "Metered from events, a moment after each call; storage is sampled once a day."
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Row], search_term: str
@@ -81,8 +86,13 @@ class UsageRecordAdmin(UsageAdmin[UsageRecord]):
     ordering = ("-month", "-id")
     fields = readonly_fields = ("of", "who", *COLUMNS, "statement")
 
+    list_before_template: Any = "admin/billing/agreement.html"
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return MonthsList
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {**(extra_context or {}), "unequal": shown_unequal()})
 
     @display(description="Month", ordering="month")
     def of(self, usage: UsageRecord) -> str:
@@ -112,6 +122,21 @@ class UsageRecordAdmin(UsageAdmin[UsageRecord]):
         ]
         context = {"lines": lines, "stripe": stripe_client.is_on()}
         return SafeString(render_to_string("admin/billing/statement.html", context))
+
+
+def shown_unequal() -> list[dict[str, Any]]:
+    this = month_of(timezone.now())[0]
+    months = [this.date(), month_of(this - timedelta(days=1))[0].date()]
+    found = unequal_months(months)
+    emails = Account.objects.in_bulk({each.account_id for each in found})
+    return [
+        {
+            "account": account_link(each.account_id, emails[each.account_id]),
+            "month": each.month,
+            "figures": [f"{figure:,}" for figure in each[2:]],
+        }
+        for each in found
+    ]
 
 
 def amount(meter: str, units: Any) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Model, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Min, Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -44,6 +44,7 @@ class MeterReportAdmin(ReadOnlyAdmin[MeterReport]):
     search_fields = ("identifier",)
     search_help_text = "How the identifier begins: the account's id without dashes"
     ordering = ("-month", "-id")
+    when_empty = "With STRIPE_SECRET_KEY set, what is beyond the free units is booked here and sent every five minutes."
     fields = (
         "of",
         "who",
@@ -68,7 +69,7 @@ class MeterReportAdmin(ReadOnlyAdmin[MeterReport]):
         return (queryset.filter(identifier__startswith=term.lower()) if term else queryset), False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        return super().changelist_view(request, {**(extra_context or {}), **shown_differences()})
+        return super().changelist_view(request, {**(extra_context or {}), "ledger": ledger(), **shown_differences()})
 
     def has_settle_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """A method, for Unfold looks a permission's name up in the database, even before that is migrated."""
@@ -135,6 +136,22 @@ class MeterReportAdmin(ReadOnlyAdmin[MeterReport]):
         return format_html(WRAPPED, report.error) if report.error else None
 
 
+def ledger() -> list[dict[str, Any]]:
+    """How much of the ledger is in which state, and since when the oldest waits or is in doubt."""
+    rows = MeterReport.objects.order_by().values("state").annotate(count=Count("pk"), oldest=Min("created_at"))
+    found = {row["state"]: row for row in rows}
+    return [
+        {
+            "state": state,
+            "colour": colour,
+            "count": f"{found[state]['count']:,}",
+            "oldest": second(found[state]["oldest"]),
+        }
+        for state, colour in STATES.items()
+        if state in found
+    ]
+
+
 def shown_differences() -> dict[str, Any]:
     if not stripe_client.is_on():
         return {"stripe": False}
@@ -158,6 +175,7 @@ class MirroredAdmin[Row: Model](ReadOnlyAdmin[Row]):
     search_fields = ("customer",)
     search_help_text = "Stripe's id of the customer, or of this"
     ordering = ("-created_at", "-id")
+    when_empty = "Stripe tells of them by its webhook: see docs/stripe.md on how to set that up."
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Row]:
         theirs = Account.objects.filter(stripe_customer_id=OuterRef("customer"))

@@ -23,7 +23,7 @@ from checkpoints.filter_admin import COLOURS, FILTERS, account_named, few, of_ev
 from checkpoints.list_admin import ORDER, STRETCH, WorkflowList
 from checkpoints.models import Workflow, WorkflowStatus
 from checkpoints.page_admin import WorkflowPages
-from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, account_link, ago, second, shortened
+from snapstate_project.common.admin import WRAPPED, ReadOnlyAdmin, account_link, ago, second, shortened
 
 NEVER = datetime(1, 1, 1, tzinfo=UTC)
 NARROW = '<span style="display: inline-block; min-width: 10rem; overflow-wrap: anywhere">{}</span>'
@@ -43,6 +43,9 @@ class WorkflowAdmin(WorkflowActions, WorkflowPages, ReadOnlyAdmin[Workflow]):
     search_help_text = "How a workflow id begins, its digest, or an account"
     ordering = ORDER
     sortable_by = ()
+    when_empty = (
+        "They come with the first POST /checkpoints. Give an account a key under Accounts, and its agents can begin."
+    )
     change_form_outer_after_template = "admin/checkpoints/steps.html"
     fields = (
         "whole_name", "account_email", "state", "tier", "head", "label_shown", "contents", "activity", "expiry",
@@ -161,4 +164,4 @@ class WorkflowAdmin(WorkflowActions, WorkflowPages, ReadOnlyAdmin[Workflow]):
     def events(self, workflow: Workflow) -> SafeString:
         digest = bytes(workflow.digest).hex()
         url = f"{reverse('admin:events_event_changelist')}?{urlencode({'q': digest})}"
-        return format_html("{} ({})", digest, format_html(LINK, url, "its events"))
+        return format_html('{} (<a href="{}" class="underline">its events</a>)', digest, url)

@@ -51,9 +51,13 @@ class OfWorkflow[Row: (ArchiveSegment, ArchiveProblem)](ReadOnlyAdmin[Row]):
 @admin.register(ArchiveSegment)
 class SegmentAdmin(OfWorkflow[ArchiveSegment]):
     list_display = ("of", "who", "steps_in_it", "count", "size", "moved")
+    list_display_links = ("moved",)
     fields = ("of", "who", "whole_key", "generation", "steps_in_it", "count", "size", "sha", "moved")
     readonly_fields = fields
     ordering = ("-id",)
+    when_empty = (
+        "Workflows come here when their TTL ends, by default a week after their last save, or when you archive one."
+    )
     search_fields = ("=workflow__workflow_id", "=key")
     search_help_text = "A workflow's id, or an object's key."
 
@@ -82,9 +86,11 @@ class SegmentAdmin(OfWorkflow[ArchiveSegment]):
 @admin.register(ArchiveProblem)
 class ProblemAdmin(OfWorkflow[ArchiveProblem]):
     list_display = ("of", "who", "short_reason", "attempts", "since", "last", "again")
+    list_display_links = ("short_reason",)
     fields = ("of", "who", "whole_reason", "attempts", "since", "last", "again")
     readonly_fields = fields
     ordering = ("-last_at",)
+    when_empty = "Everything that was due has been moved: there is nothing to do here."
     actions_detail: Any = ("retry",)
     actions_list: Any = ("retry_all",)
 

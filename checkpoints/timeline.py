@@ -60,7 +60,7 @@ def of(request: HttpRequest, workflow_pk: str) -> dict[str, Any]:
         "is_first_page": before is None,
         "trouble": trouble,
         "may_view_state": request.user.has_perm("checkpoints.view_state"),
-        "errors": errors_of(workflow) if before is None else [],
+        "workflow_errors": errors_of(workflow) if before is None else [],
     }
 
 

@@ -54,6 +54,7 @@ class EndpointAdmin(RowsByPage[Endpoint]):
     list_filter = (("status", ChoicesDropdownFilter),)
     list_filter_submit = True
     list_select_related = ("account",)
+    when_empty = "Accounts register their own, by POST /webhooks with a key that may manage webhooks."
     search_fields = ("webhook_id", "url", "account__email")
     search_help_text = "Webhook id, URL, account's email or id"
     fieldsets = (

@@ -54,6 +54,7 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     search_help_text = "Webhook id or account id"
     ordering = ("-id",)
     sortable_by = ()
+    when_empty = "A webhook and an event that it wants to hear of make one. See under Webhooks whether there is any."
     fields = ("whole_name", "event", "what", "webhook", "owner", "state", "next_attempt", "queued", "content")
     readonly_fields = fields
     change_form_after_template = "admin/webhooks/attempts.html"
@@ -102,7 +103,7 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     @display(description="Webhook")
     def webhook(self, delivery: Delivery) -> SafeString:
         url = reverse("admin:webhooks_endpoint_change", args=[delivery.endpoint_id])
-        link = format_html(LINK, url, delivery.endpoint.webhook_id)
+        link = format_html('<a href="{}" class="underline">{}</a>', url, delivery.endpoint.webhook_id)
         return format_html("{} {}", link, format_html(WRAPPED, delivery.endpoint.url))
 
     @display(description="Account")

@@ -53,6 +53,8 @@ class ReadOnlyAdmin[Row: Model](ModelAdmin):
     show_full_result_count = False
     show_facets = ShowFacets.NEVER
     list_before_template: Any = None
+    when_empty = ""
+    """What to do where there is nothing yet."""
     change_form_after_template: Any = None
     change_form_outer_after_template: Any = None
     actions_detail: Any = ()

@@ -77,6 +77,7 @@ class EventAdmin(ReadOnlyAdmin[Event]):
     search_fields = ("id",)
     search_help_text = "Account id, workflow digest or number"
     ordering = ("-id",)
+    when_empty = "Each save makes one as soon as intake has taken it. Does the intake process run? See under System."
     fields = ("number", "kind", "happened_at", "account", "workflow_is", "content")
     readonly_fields = fields
     list_before_template = "admin/events/overview.html"
@@ -130,6 +131,7 @@ class EventAdmin(ReadOnlyAdmin[Event]):
 class SubscriberAdmin(ReadOnlyAdmin[SubscriberCursor]):
     list_display = ("name", "state", "behind", "position", "fails_at", "error")
     ordering = ("name",)
+    when_empty = "None has begun yet. Start the intake process: manage.py intake."
     fields = ("name", "state", "behind", "position", "fails_at", "failing", "whole_error", "moved_at")
     readonly_fields = fields
     list_before_template = "admin/events/overview.html"
