@@ -38,7 +38,9 @@ def refusal_of(answer: Answer) -> SnapStateError:
     message = error.get("message") or _quoted(answer)
     request_id = error.get("request_id") or answer.headers.get("X-Request-Id")
     if status == 400:
-        return ValidationError(message, status, code, request_id=request_id, details=error.get("details"))
+        details = error.get("details")
+        known = details if isinstance(details, list) else None
+        return ValidationError(message, status, code, request_id=request_id, details=known)
     if status == 409:
         return ConflictError(message, status, code, request_id=request_id, existing=whole.get("existing"))
     if status == 429:
@@ -52,11 +54,11 @@ def refusal_of(answer: Answer) -> SnapStateError:
 def retry_after_of(answer: Answer) -> int | None:
     """Seconds, from either form of Retry-After; None when there is none that can be read."""
     text = answer.headers.get("Retry-After", "").strip()
-    if text.isdecimal():
+    if text.isascii() and text.isdecimal() and len(text) < 10:
         return int(text)
     try:
         then = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
     then = then if then.tzinfo else then.replace(tzinfo=UTC)
     return max(0, ceil((then - datetime.now(UTC)).total_seconds()))

@@ -1,6 +1,7 @@
 """When a call is sent again, and how long before: what was lost or put off is, what was refused is not."""
 
 import random
+import ssl
 import time
 from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeVar
@@ -86,6 +87,8 @@ class Attempts(Generic[T]):
             raise UnsendableValueError("request", str(error)) from error
         self.in_doubt = self.in_doubt or not isinstance(error, NEVER_SENT)
         what = what or f"{type(error).__name__}: {error}"
+        if _is_distrust(error):
+            self._fail("the server's certificate is not trusted", what, error)
         if self.in_doubt and not self.call.repeatable:
             self._fail("it may have been done, and is not sent twice", what, error)
         wait = self._back_off()
@@ -94,8 +97,8 @@ class Attempts(Generic[T]):
         return Wait(wait)
 
     def _after_refusal(self, answer: Answer) -> Wait:
-        refused = answer.status in (429, 503)
-        self.in_doubt = self.in_doubt or answer.status != 429
+        refused = answer.status in (429, 503)  # before anything was done; but an erase may go on after its 503
+        self.in_doubt = self.in_doubt or not refused or (answer.status == 503 and self.call.gone_is_done)
         named = retry_after_of(answer)
         wait = self._back_off() if named is None else named + random.uniform(0, 0.25)  # noqa: S311
         if not (refused or self.call.repeatable) or not self._have_time_for(wait):
@@ -115,3 +118,10 @@ class Attempts(Generic[T]):
         call, times = self.call, "once" if self.made == 1 else f"{self.made} times"
         message = f"{call.method} {call.path.partition('?')[0]} failed, tried {times}; {outcome} ({what})"
         raise ConnectionFailedError(message, in_doubt=self.in_doubt) from error
+
+
+def _is_distrust(error: BaseException | None) -> bool:
+    """A certificate that does not convince: it will not do so a second later."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None

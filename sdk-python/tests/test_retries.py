@@ -3,13 +3,17 @@
 import asyncio
 import json
 import os
+import shutil
 import socket
+import ssl
+import subprocess
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
+import httpx2
 import pytest
 
 from snapstate_sdk import (
@@ -75,7 +79,7 @@ def test_no_time_is_slept_away_when_the_wait_is_longer_than_the_deadline(server,
     assert len(server.seen) == 1
 
 
-@pytest.mark.parametrize("nonsense", ["soon", "-1", "", "1.5"])
+@pytest.mark.parametrize("nonsense", ["soon", "-1", "", "1.5", "9" * 5000, "Sun, 99 Nov 2026", "1 2 3 4 5 6 7"])
 def test_a_retry_after_that_cannot_be_read_is_as_good_as_none(server, client, saved, refused, nonsense):
     server.script = [refused(503, "X", headers={"Retry-After": nonsense}), saved]
     assert client.save("wf", 1, {}).step == 1
@@ -147,6 +151,18 @@ def test_what_must_not_happen_twice_is_sent_again_once_it_was_put_off(server, cl
     assert client.register_webhook("https://example.com", ["checkpoint.saved"])["webhook_id"] == "wh_1"
 
 
+@pytest.mark.parametrize("status", [502, 504])
+def test_what_must_not_happen_twice_is_not_repeated_behind_a_proxy_that_gave_up(server, client, refused, status):
+    server.script = [refused(status, "GATEWAY")]
+    with pytest.raises(ServiceUnavailableError):
+        client.test_webhook("wh_1")
+
+
+def test_an_erase_that_goes_on_after_its_503_has_been_done(server, client, refused):
+    server.script = [refused(503, "SERVICE_UNAVAILABLE", headers={"Retry-After": "0"}), refused(404, "NOT_FOUND")]
+    assert client.erase("wf") is None
+
+
 def test_an_erase_whose_answer_was_lost_has_been_done(server, client, refused, hang_up):
     server.script = [hang_up, refused(404, "NOT_FOUND")]
     assert client.erase("wf") is None
@@ -176,6 +192,34 @@ def test_a_child_process_has_connections_of_its_own(server, client, reply):
     assert client.list_agents() == []
     ports = [seen.port for seen in server.seen]
     assert (ports[0] == ports[2], ports[0] == ports[1]) == (True, False)
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl to make a certificate")
+    made, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    names = ["-subj", "/CN=snapstate", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
+    subprocess.run([*new, *names, "-out", made, "-keyout", key], check=True, capture_output=True)
+    return made, key
+
+
+def test_a_certificate_that_is_not_trusted_is_said_at_once_and_one_that_is_will_do(server, certificate, reply):
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(*certificate)
+    server.socket = tls.wrap_socket(server.socket, server_side=True)
+    url, began = server.url.replace("http:", "https:"), time.monotonic()
+    with (
+        SnapStateClient("snp_x", url) as client,
+        pytest.raises(ConnectionFailedError, match="certificate is not trust"),
+    ):
+        client.usage()
+    assert time.monotonic() - began < 30
+    server.always = reply(200, {"usage": {}})
+    trusting = httpx2.HTTPTransport(verify=ssl.create_default_context(cafile=certificate[0]))
+    with SnapStateClient("snp_x", url, transport=trusting) as client:
+        assert client.usage() == {"usage": {}}
 
 
 def test_threads_share_a_client(server, client, reply):

@@ -2,6 +2,7 @@
 
 import json
 from enum import IntEnum
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
@@ -74,6 +75,7 @@ SENT = [
     {"": "", "a.b": [], "o": {}, "n": None, "t": True},
     {"tuple": (1, (2,)), "enum": Three.THREE, Text("text"): Text("text")},
     {"zeros": [0] * 1000},
+    MappingProxyType({"a": 1}),
 ]
 
 
@@ -81,7 +83,7 @@ SENT = [
 def test_everything_else_goes_out_as_it_is(server, client, saved, state):
     server.script = [saved]
     client.save("wf", 1, state)
-    assert json.loads(server.seen[0].body)["state"] == json.loads(json.dumps(state))
+    assert json.loads(server.seen[0].body)["state"] == json.loads(json.dumps(dict(state)))
 
 
 TEXTS = [

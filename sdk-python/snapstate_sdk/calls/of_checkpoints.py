@@ -67,6 +67,8 @@ def _text(name: str, value: Mapping[str, Any] | None, text: str | bytes | None) 
         return checked(text, f"{name}_json")
     if value is None and name == "state":
         raise UnsendableValueError(name, "is required, as state or as state_json")
+    if isinstance(value, Mapping) and not isinstance(value, dict):
+        value = dict(value)
     return None if value is None else encoded(value, name)
 
 
