@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -46,10 +46,23 @@ def is_outside(url: str, base_url: str) -> bool:
 
 
 @contextmanager
-def browser_on(base_url: str, *, width: int = 1440, **options: Any) -> Iterator[Browsing]:
+def chromium() -> Iterator[Browser]:
     """Playwright runs an event loop in this thread, where Django then refuses its ORM: rows are made before."""
     with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser:
-        context = browser.new_context(base_url=base_url, viewport={"width": width, "height": 900}, **options)
-        context.set_default_timeout(15_000)
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        yield Browsing(context.new_page(), base_url)
+        yield browser
+
+
+@contextmanager
+def visit(browser: Browser, base_url: str, *, width: int = 1440, **options: Any) -> Iterator[Browsing]:
+    """Somebody who was never here before."""
+    context = browser.new_context(base_url=base_url, viewport={"width": width, "height": 900}, **options)
+    context.set_default_timeout(15_000)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield Browsing(context.new_page(), base_url)
+    context.close()
+
+
+@contextmanager
+def browser_on(base_url: str, **options: Any) -> Iterator[Browsing]:
+    with chromium() as browser, visit(browser, base_url, **options) as browsing:
+        yield browsing

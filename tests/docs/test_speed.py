@@ -1,8 +1,11 @@
 """A first visit is quick: little script, and the largest part painted soon, measured in the browser itself."""
 
-import pytest
+from collections.abc import Iterator
 
-from tests.docs.browsing import CHROMIUM, browser_on
+import pytest
+from playwright.sync_api import Browser
+
+from tests.docs.browsing import CHROMIUM, chromium, visit
 from tests.docs.test_in_a_browser import ALL
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here")]
@@ -16,16 +19,20 @@ PAINT = """new Promise((told) => new PerformanceObserver((list) => told(list.get
     .observe({type: "largest-contentful-paint", buffered: true}))"""
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
 @pytest.mark.parametrize("path", [path for path in ALL if path != "/docs/api-reference"])
-def test_a_first_visit_is_quick(base_url: str, path: str):
-    paints = []
-    for _ in range(TRIES):
-        with browser_on(base_url) as browsing:
+def test_a_first_visit_is_quick(browser: Browser, base_url: str, path: str):
+    paints: list[float] = []
+    while len(paints) < TRIES and min(paints, default=LARGEST_PAINT_MS) >= LARGEST_PAINT_MS:
+        with visit(browser, base_url) as browsing:
             page = browsing.open(path)
             script = page.evaluate(SCRIPT)
             paints.append(page.evaluate(PAINT))
-        if paints[-1] < LARGEST_PAINT_MS:
-            break
-    assert script < MOST_SCRIPT
     assert (script > 0) == (path != "/")
+    assert script < MOST_SCRIPT
     assert min(paints) < LARGEST_PAINT_MS
