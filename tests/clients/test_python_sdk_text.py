@@ -1,4 +1,4 @@
-"""Whatever JSON a state is: our Python SDK reads what `json` reads, keeps its text, and sends what JSON can say alone."""
+"""Whatever JSON a state is: our Python SDK reads what `json` reads, keeps its text, and sends only what is JSON."""
 
 import json
 from typing import Any
