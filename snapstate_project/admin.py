@@ -98,8 +98,9 @@ class AuditAdmin(ReadOnlyAdmin[LogEntry]):
 
     @display(description="What")
     def changed(self, entry: LogEntry) -> SafeString:
-        what = (entry.additional_data or {}).get("what") or ", ".join(entry.changes or {})
-        return format_html(WRAPPED, shortened(what or "-", 100))
+        """Of a new row every field is new: that says nothing."""
+        fields = "" if entry.action == LogEntry.Action.CREATE else ", ".join(entry.changes or {})
+        return format_html(WRAPPED, shortened((entry.additional_data or {}).get("what") or fields or "-", 100))
 
     @display(description="From")
     def address(self, entry: LogEntry) -> str:

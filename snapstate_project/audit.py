@@ -29,7 +29,7 @@ def secret(_value: str) -> str:
 
 def watch() -> None:
     """Once, when all models are there."""
-    auditlog.register(Account, exclude_fields=["updated_at"])
+    auditlog.register(Account, exclude_fields=["updated_at", "keys", "deletions"])
     auditlog.register(ApiKey, exclude_fields=["digest", "last_used_at"])
     auditlog.register(Deletion)
     masked = {"mask_fields": ["password"], "mask_callable": f"{__name__}.secret"}

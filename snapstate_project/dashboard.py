@@ -145,31 +145,33 @@ def ranking(title: str, of: str, rows: Sequence[tuple[str, float]], unit: str) -
 
 def chart(title: str, kind: str, labels: list[str], series: Series, *, of: str = "Day") -> dict[str, Any]:
     """`series`: for each name its values and a colour of the theme. What is not by day lies."""
-    lying = of != "Day"
     datasets = [
         {"label": name, "data": values, "backgroundColor": f"var(--color-{colour})", **look(kind, colour)}
         for name, (values, colour) in series.items()
     ]
-    options = {
-        "animation": False,
-        "maintainAspectRatio": False,
-        "indexAxis": "y" if lying else "x",
-        "plugins": {"legend": {"display": len(series) > 1, "align": "end", "labels": {"boxWidth": 12}}},
-        "interaction": {"mode": "index", "intersect": False, "axis": "y" if lying else "x"},
-        "scales": {
-            "x": {**GRID, "beginAtZero": True, "ticks": {"maxRotation": 0, "autoSkipPadding": 16}},
-            "y": {**GRID, "beginAtZero": True, "ticks": {"precision": 0}},
-        },
-    }
     columns = [values for values, _ in series.values()]
     return {
         "title": title,
         "kind": kind,
         "data": json.dumps({"labels": [short(label) for label in labels], "datasets": datasets}),
-        "options": json.dumps(options),
+        "options": json.dumps(options(lying=of != "Day", legend=len(series) > 1)),
         "titles": [of, *series],
         "rows": list(zip(labels, *columns, strict=True)),
         "is_empty": not any(any(values) for values in columns),
+    }
+
+
+def options(*, lying: bool, legend: bool) -> dict[str, Any]:
+    return {
+        "animation": False,
+        "maintainAspectRatio": False,
+        "indexAxis": "y" if lying else "x",
+        "plugins": {"legend": {"display": legend, "align": "end", "labels": {"boxWidth": 12}}},
+        "interaction": {"mode": "index", "intersect": False, "axis": "y" if lying else "x"},
+        "scales": {
+            "x": {**GRID, "beginAtZero": True, "ticks": {"maxRotation": 0, "autoSkipPadding": 16}},
+            "y": {**GRID, "beginAtZero": True, "ticks": {"precision": 0}},
+        },
     }
 
 
