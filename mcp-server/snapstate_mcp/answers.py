@@ -154,7 +154,7 @@ def resumed(found: WorkflowResume) -> Resumed:
         step=head.step,
         label=head.label,
         state=head.state,
-        metadata=head.metadata or None,
+        metadata=None if head.metadata_json is None else head.metadata,
         agent_id=head.agent_id,
         etag=head.etag,
         created_at=head.created_at,

@@ -38,7 +38,7 @@ def told(checkpoint: Checkpoint, *, include_state: bool) -> Past:
         agent_id=checkpoint.agent_id,
         created_at=checkpoint.created_at or "",
         size_bytes=checkpoint.size_bytes or 0,
-        metadata=checkpoint.metadata or None,
+        metadata=None if checkpoint.metadata_json is None else checkpoint.metadata,
         state=checkpoint.state if include_state else None,
         left_out=[],
     )

@@ -41,6 +41,15 @@ def save(client: AuthenticatedClient, step: int, state: JsonObject) -> SavedChec
     return answer
 
 
+def refusals(client: AuthenticatedClient, etag: str) -> dict[str, object]:
+    conflict = save(client, 1, JsonObject.from_dict({"other": True}))
+    assert isinstance(conflict, Conflict)
+    assert conflict.existing is not None
+    missing = resume_workflow.sync("no such", client=client)
+    assert isinstance(missing, ErrorResponse)
+    return {"existing": conflict.existing.etag == etag, "errors": [conflict.error.code, missing.error.code]}
+
+
 def main(url: str, key: str, state: JsonObject) -> dict[str, object]:
     client = AuthenticatedClient(base_url=url, token=key)
     agent = register_agent.sync(client=client, body=AgentRegistration(agent_id="generated", capabilities=["save", ""]))
@@ -56,17 +65,11 @@ def main(url: str, key: str, state: JsonObject) -> dict[str, object]:
     assert isinstance(got, CheckpointDetail)
     listed = list_workflows.sync(client=client, metadata=ListWorkflowsMetadata.from_dict({"metadata.team": "red"}))
     assert isinstance(listed, WorkflowList)
-    conflict = save(client, 1, JsonObject.from_dict({"other": True}))
-    assert isinstance(conflict, Conflict)
-    assert conflict.existing is not None
-    missing = resume_workflow.sync("no such", client=client)
-    assert isinstance(missing, ErrorResponse)
     return {
+        **refusals(client, first.etag),
         "resumed": resumed.latest_checkpoint.state.to_dict(),
         "got": got.state.to_dict(),
         "replayed": [checkpoint.step for checkpoint in replayed.checkpoints],
-        "existing": conflict.existing.etag == first.etag,
-        "errors": [conflict.error.code, missing.error.code],
         "capabilities": agent.capabilities,
         "listed": [workflow.workflow_id for workflow in listed.workflows],
     }
