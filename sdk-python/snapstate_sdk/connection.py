@@ -4,7 +4,7 @@ import asyncio
 import os
 import threading
 import time
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import httpx2
@@ -138,3 +138,10 @@ class Connection:
             client = self._async_clients.pop(asyncio.get_running_loop(), None)
         if client is not None:
             await client.aclose()
+
+
+class Connected(Protocol):
+    """Whatever can send."""
+
+    @property
+    def connection(self) -> Connection: ...

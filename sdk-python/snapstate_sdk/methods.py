@@ -3,20 +3,13 @@
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, get_args
+from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
 from snapstate_sdk.call import Call, Pages
-from snapstate_sdk.connection import Connection
+from snapstate_sdk.connection import Connected, Connection
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class Connected(Protocol):
-    """Whatever can send."""
-
-    @property
-    def connection(self) -> Connection: ...
 
 
 def sync(make: Callable[P, Call[T]]) -> Callable[Concatenate[Connected, P], T]:

@@ -3,22 +3,15 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self, TypeGuard
+from typing import Any, Literal, Self, TypeGuard
 
 from snapstate_sdk.call import Call
 from snapstate_sdk.calls import of_checkpoints, of_workflows
-from snapstate_sdk.connection import Connection
+from snapstate_sdk.connection import Connected
 from snapstate_sdk.errors import NotFoundError, SnapStateError
 from snapstate_sdk.models import ErrorSeen, SaveResult, Status, WorkflowResume
 
 OnError = Literal["ignore", "record", "fail"]
-
-
-class Connected(Protocol):
-    """Whatever can send."""
-
-    @property
-    def connection(self) -> Connection: ...
 
 
 class _Session:
@@ -26,7 +19,7 @@ class _Session:
 
     `state`: as last saved, {} for a new workflow; change it in place if you like, or give another one to
     `checkpoint()`. `step`: the head's, 0 before the first. `status`, `label`, `metadata`: the head's. `etag`: what the
-    next save is guarded with, None for a new workflow. `resumed`: whether there was something to resume.
+    next save is guarded with, None for a new workflow. `resumed`: whether something had been saved before.
     """
 
     def __init__(
@@ -49,10 +42,7 @@ class _Session:
         self.label: str | None = None
         self.status: Status = "active"
         self.etag: str | None = None
-
-    @property
-    def resumed(self) -> bool:
-        return self.etag is not None
+        self.resumed = False
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.workflow_id!r}, step={self.step}, status={self.status!r})"
@@ -63,7 +53,7 @@ class _Session:
     def _begin_at(self, found: WorkflowResume) -> None:
         head = found.latest_checkpoint
         self.state, self.metadata, self.step, self.label = head.state, head.metadata, head.step, head.label
-        self.etag, self.status = head.etag, found.status or "active"
+        self.etag, self.status, self.resumed = head.etag, found.status or "active", True
 
     def _save(
         self,

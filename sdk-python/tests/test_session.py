@@ -48,7 +48,7 @@ def test_a_new_workflow_begins_at_step_one_and_only_if_it_is_new(server, client,
         wf.checkpoint("planned", {"plan": 1})
         wf.state["plan"] = 2
         wf.checkpoint("changed")
-        assert (wf.resumed, wf.step, wf.state, wf.etag, wf.label) == (True, 2, {"plan": 2}, '"e2"', "changed")
+        assert (wf.resumed, wf.step, wf.state, wf.etag, wf.label) == (False, 2, {"plan": 2}, '"e2"', "changed")
     (first, first_headers), (second, second_headers) = sent(server)
     assert server.seen[0].path == "/workflows/wf/resume?agent_id=a"
     assert (first["step"], first["state"], first["label"], first["agent_id"]) == (1, {"plan": 1}, "planned", "a")
