@@ -58,10 +58,10 @@ class Script:
 
 
 class FaultyProxy:
-    def __init__(self, url: str, script: Script, *, slow_seconds: float) -> None:
+    def __init__(self, url: str, script: Script, *, slow_seconds: float, refusing_seconds: float) -> None:
         parts = urlsplit(url)
         self.server_at = (parts.hostname or "", parts.port or 80)
-        self.script, self.slow_seconds = script, slow_seconds
+        self.script, self.slow_seconds, self.refusing_seconds = script, slow_seconds, refusing_seconds
         self.met: Counter[Fault] = Counter()
         self.passed = 0  # answers that arrived whole
         self.port, self.url = 0, ""
@@ -78,20 +78,27 @@ class FaultyProxy:
         self.listening.set()
         await self.done.wait()
         self.listener.close()
-        for writer in list(self.open):
-            writer.transport.abort()
         while waiting := asyncio.all_tasks() - {asyncio.current_task()}:
             for task in waiting:
                 task.cancel()
             await asyncio.wait(waiting)
+        for writer in list(self.open):
+            writer.transport.abort()
+        await asyncio.sleep(0)  # what was aborted is closed in the loop's next round
 
     async def listen(self) -> None:
-        self.listener = await asyncio.start_server(self.serve, "127.0.0.1", self.port, limit=LIMIT, backlog=512)
+        self.listener = await asyncio.start_server(self.accept, "127.0.0.1", self.port, limit=LIMIT, backlog=512)
         self.port = self.listener.sockets[0].getsockname()[1]
+
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Notes it at once: a task that is cancelled before its first step would never close it."""
+        self.open.add(writer)
+        task = self.loop.create_task(self.serve(reader, writer))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection of a client, and the one of ours that it is led over."""
-        self.open.add(writer)
         try:
             server = await asyncio.open_connection(*self.server_at, limit=LIMIT)
             try:
@@ -156,7 +163,7 @@ class FaultyProxy:
         if not self.listener.is_serving():
             return
         self.listener.close()
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(self.refusing_seconds)
         await self.listen()
 
     def stop(self) -> None:
@@ -194,10 +201,11 @@ def faulty(
     faults: Sequence[Fault] = tuple(Fault),
     most: int = 2,
     slow_seconds: float = 0.1,
+    refusing_seconds: float = 0.05,
 ) -> Iterator[FaultyProxy]:
     """A proxy before the server at `url`: `rate` of the requests meet a fault, no request more than `most` of them."""
     script = Script(seed=seed, rate=rate, faults=faults, most=most)
-    proxy = FaultyProxy(url, script, slow_seconds=slow_seconds)
+    proxy = FaultyProxy(url, script, slow_seconds=slow_seconds, refusing_seconds=refusing_seconds)
     proxy.thread.start()
     try:
         if not proxy.listening.wait(10):

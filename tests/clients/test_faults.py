@@ -57,7 +57,7 @@ def test_a_slow_answer_is_whole(base_url: str, api: httpx.Client, key: str) -> N
 
 
 def test_nobody_can_connect_for_a_moment(base_url: str, api: httpx.Client, key: str) -> None:
-    with faulty(base_url, rate=1, faults=[Fault.REFUSES], most=1) as proxy:
+    with faulty(base_url, rate=1, faults=[Fault.REFUSES], most=1, refusing_seconds=1.5) as proxy:
         assert save_through(proxy, key, 1).status_code == 201
         with pytest.raises(httpx.ConnectError):
             save_through(proxy, key, 2)
