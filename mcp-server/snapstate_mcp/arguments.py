@@ -6,9 +6,8 @@ import re
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
-from snapstate_sdk.models import ErrorSeen
 
 MOST_STEPS = 2**53 - 1
 YEAR = 31_536_000
@@ -34,6 +33,15 @@ class Given(BaseModel):
         """Bytes, as it is sent."""
         text = self.text or json.dumps(self.value, ensure_ascii=False, separators=(",", ":"))
         return len(text.encode(errors="surrogatepass"))
+
+
+class Failure(BaseModel):
+    """An error that was seen at a step."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: str
+    message: str
 
 
 def mend(reason: str) -> PydanticCustomError:
@@ -137,7 +145,7 @@ Characters = Annotated[int, Field(ge=1000, le=1_000_000), BeforeValidator(as_who
 PageSize = Annotated[int, Field(ge=1, le=200), BeforeValidator(as_whole_number)]
 Object = Annotated[Given, BeforeValidator(as_object), WithJsonSchema({"type": "object"})]
 MaybeObject = Annotated[Object | None, BeforeValidator(as_object_or_nothing)]
-MaybeError = Annotated[Annotated[ErrorSeen, WithJsonSchema(ERROR)] | None, BeforeValidator(as_plain_object)]
+MaybeError = Annotated[Annotated[Failure, WithJsonSchema(ERROR)] | None, BeforeValidator(as_plain_object)]
 Status = Annotated[Literal["active", "completed", "failed"], BeforeValidator(as_status)]
 MaybeStatus = Annotated[Literal["active", "completed", "failed", "stalled"] | None, BeforeValidator(as_text_or_nothing)]
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 from snapstate_sdk.errors import NotFoundError
+from snapstate_sdk.models import ErrorSeen
 
 from snapstate_mcp import answers
 from snapstate_mcp.answers import History, Registered, Resumed, Saved, Workflows
@@ -76,7 +77,7 @@ async def save_checkpoint(
         metadata=metadata.unless_text() if metadata else None,
         metadata_json=metadata.text if metadata else None,
         status=status,
-        error=error,
+        error=ErrorSeen(type=error.type, message=error.message) if error else None,
         ttl_seconds=ttl_seconds,
     )
     return answers.saved(saved)

@@ -73,6 +73,7 @@ def test_text_of_a_state_is_sent_as_it_is(api: Any, call: Any) -> None:
         ("metadata", 7, "- metadata: expected an object; got a number."),
         ("error", "hunter2", "- error: expected an object, or its JSON; this text is no JSON"),
         ("error", {"type": "hunter2"}, "- error.message: is required and was not given."),
+        ("error", {"type": "T", "message": "m", "x": "hunter2"}, "- error.x: Extra inputs are not permitted; got text"),
         ("workflow_id", "", '- workflow_id: String should have at least 1 character; got the string "".'),
         ("workflow_id", 7, "- workflow_id: expected a string; got 7."),
         ("workflow_id", "x" * 256, "- workflow_id: String should have at most 255 characters; got text of 256"),
