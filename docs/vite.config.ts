@@ -32,6 +32,7 @@ export default defineConfig({
     manifest: true,
     assetsInlineLimit: 0, // a strict policy has no data: fonts and scripts
     modulePreload: { polyfill: false },
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   test: { include: ["src/**/*.test.ts", "build/**/*.test.ts"] },
 });

@@ -24,6 +24,7 @@ urlpatterns = [
     path("openapi.json", pages.openapi),
     path("", docs_site.landing),
     re_path(r"^docs(?:/(?P<path>.*))?$", docs_site.docs),
+    path("llms.txt", docs_site.docs, {"path": "llms.txt"}),
     # The Admin API has no trailing slashes, the admin's pages have them.
     path("", include("accounts.operator_urls")),
     path("admin/accounts/<str:account_id>/usage", operators.AccountUsageView.as_view()),

@@ -75,7 +75,8 @@ def test_every_page_has_a_twin_in_markdown(anonymous, name):
     response = anonymous.get(f"/docs/{name}.md")
     assert response.headers["Content-Type"] == "text/markdown; charset=utf-8"
     assert response.text.startswith("# ")
-    assert re.findall(r"^</?[A-Z]\w*|^import {|%\{", response.text, re.MULTILINE) == []
+    text = re.sub(r"^```.*?^```$", "", response.text, flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"^</?[A-Z]\w*|^import {|%\{", text, re.MULTILINE) == []
 
 
 def test_who_asks_for_markdown_gets_it_under_the_page_s_own_address(anonymous):
@@ -89,6 +90,7 @@ def test_who_asks_for_markdown_gets_it_under_the_page_s_own_address(anonymous):
 def test_agents_find_every_page(anonymous):
     listed = re.findall(r"\(/docs/([\w-]+)\.md\)", anonymous.get("/docs/llms.txt").text)
     assert sorted(listed) == sorted([*PAGES, "index"])
+    assert anonymous.get("/llms.txt").text == anonymous.get("/docs/llms.txt").text
     assert "POST /checkpoints" in anonymous.get("/docs/llms-full.txt").text
 
 
