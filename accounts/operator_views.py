@@ -104,7 +104,7 @@ class AccountView(OperatorView):
         operation_id="changeAccount",
         summary="Change plan, status or rate limit",
         request=AccountChangesSerializer,
-        responses=AccountDetailSerializer,
+        responses={200: AccountDetailSerializer, 409: CONFLICT},
     )
     def patch(self, request: Request, account_id: str) -> HttpResponse:
         account = account_or_404(account_id)

@@ -10,4 +10,4 @@ PAGE_PARAMETERS = [
     OpenApiParameter("limit", LIMIT_SCHEMA),
 ]
 
-CONFLICT = OpenApiResponse(description="The email is taken, or the account closed (`CONFLICT`).")
+CONFLICT = OpenApiResponse(description="The email is taken, or the account closed or to be deleted (`CONFLICT`).")

@@ -26,7 +26,8 @@ def configure(options: Mapping[str, Any]) -> None:
     )
     handler = {"class": "logging.StreamHandler", "formatter": "ours"}
     # Every 4xx would be a line of django.request; failures of ours are logged where they are shaped.
-    levels = {"django.request": "CRITICAL", "django.security": "ERROR", "httpx": "ERROR", "stripe": "WARNING"}
+    levels = {"django.request": "CRITICAL", "django.security": "ERROR", "httpx": "ERROR"}
+    levels |= dict.fromkeys(("axes", "stripe"), "WARNING")
     logging.config.dictConfig(
         {
             "version": 1,

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
@@ -45,7 +46,7 @@ class Seen:
 
 @contextmanager
 def chromium(base_url: str, *, width: int = 1440, dark: bool = False) -> Iterator[BrowserContext]:
-    scheme = "dark" if dark else "light"
+    scheme: Literal["dark", "light"] = "dark" if dark else "light"
     with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser:
         context = browser.new_context(
             base_url=base_url, viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"

@@ -39,7 +39,7 @@ TABLE = {
 def act(client: Client, action: str, account: Account) -> Any:
     """Once as that operator would by hand; for actions, the POST that does it."""
     row, user = f"{ACCOUNTS}/{account.pk}", User.objects.filter(is_superuser=True).latest("pk")
-    key = account.keys.first()
+    key = account.keys.latest("created_at")
     calls: dict[str, Callable[[], Any]] = {
         "add an account": lambda: client.post(f"{ACCOUNTS}/add/", {"email": f"{uuid.uuid4().hex}@example.com"}),
         "issue a key": lambda: client.get(f"{row}/issue_key/"),
