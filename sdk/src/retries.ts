@@ -5,14 +5,7 @@ import { ConnectionError, RateLimitError, ServiceUnavailableError, type SnapStat
 const FIRST_MS = 200;
 const LONGEST_MS = 8_000;
 /** No connection was ever made, so nothing can have been done. Only Node says so; browsers tell nothing. */
-const NEVER_SENT = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
+const NEVER_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
 const PASSING = new Set([429, 502, 503, 504]);
 
 /**

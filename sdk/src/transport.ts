@@ -40,6 +40,8 @@ export interface Settings {
   fetch: typeof globalThis.fetch | undefined;
 }
 
+/** That of the package. */
+export const VERSION = "1.0.0";
 const BODILESS = new Set([204, 304]);
 /** What a timer can wait; more would be nothing at all. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -51,7 +53,7 @@ export class Transport {
   constructor(private readonly settings: Settings) {
     this.headers = { Accept: "application/json" };
     if (settings.apiKey) this.headers.Authorization = `Bearer ${settings.apiKey}`;
-    if (typeof process === "object" && process.versions?.node) this.headers["User-Agent"] = "snapstate-js";
+    if (typeof process === "object" && process.versions?.node) this.headers["User-Agent"] = `snapstate-js/${VERSION}`;
   }
 
   /** What the last answer said of the key's rate limit. */
@@ -65,18 +67,18 @@ export class Transport {
   async send(call: Call, options: CallOptions = {}): Promise<Answer> {
     const { signal, maxRetries = this.settings.maxRetries, deadlineMs = this.settings.deadlineMs } = options;
     const timeoutMs = options.timeoutMs ?? this.settings.timeoutMs;
-    const end = Date.now() + deadlineMs;
+    const end = performance.now() + deadlineMs;
     for (let retry = 0, uncertain = false; ; retry += 1) {
       try {
-        return await this.once(call, Math.min(timeoutMs, end - Date.now()), signal);
+        return await this.once(call, Math.min(timeoutMs, end - performance.now()), signal);
       } catch (error) {
         if (!(error instanceof SnapStateError)) throw error; // the caller's own abort
         if (uncertain && call.method === "DELETE" && error instanceof NotFoundError) {
           return { status: 204, value: undefined }; // a try before this one had done it
         }
         const wait = pause(error, retry);
-        if (retry >= maxRetries || !mayTryAgain(error, call.repeatable ?? true) || Date.now() + wait >= end)
-          throw error;
+        const inTime = performance.now() + wait < end;
+        if (retry >= maxRetries || !inTime || !mayTryAgain(error, call.repeatable ?? true)) throw error;
         uncertain ||= error instanceof ConnectionError ? error.inDoubt : error.status !== 429;
         await sleep(wait, signal);
       }
@@ -100,10 +102,9 @@ export class Transport {
       return await this.exchange(call, stop.signal);
     } catch (error) {
       if (error instanceof SnapStateError) throw error;
-      if (late)
-        throw new TimeoutError(`No answer to ${call.method} ${call.path} in ${timeoutMs} ms.`, { cause: error });
       signal?.throwIfAborted();
       const asked = `${call.method} ${this.settings.baseUrl}${call.path}`;
+      if (late) throw new TimeoutError(`${asked}: no answer in ${Math.round(timeoutMs)} ms`, { cause: error });
       throw new ConnectionError(`${asked}: ${reasonOf(error)}`, { cause: error }, !neverSent(error));
     } finally {
       clearTimeout(timer);

@@ -65,6 +65,7 @@ export class Workflow<S extends State = Metadata> {
   /**
    * Saves the next step. Calls that are not awaited are saved one after the other, in their order.
    * ConflictError: somebody else has saved meanwhile; `refresh()` shows what, and goes on from there.
+   * ConnectionError: it may have been saved all the same; the same checkpoint again is safe.
    */
   async checkpoint(label: string, state: S, options: CheckpointOptions = {}): Promise<Saved> {
     if (this.closed) throw new SnapStateError("This workflow has been closed.", { code: "CLOSED" });
@@ -111,7 +112,7 @@ export class Workflow<S extends State = Metadata> {
       metadataJson: opaque("metadata", metadata, undefined),
     };
     return async () => {
-      const saved = await this.save(label, texts as never, options);
+      const saved = await this.save(label, texts as never, options); // JsonText: texts that need no second check
       this.state = state;
       return saved;
     };
@@ -143,7 +144,12 @@ function defined<T extends object>(options: T): Partial<T> {
 /** A thrown value as the API takes it. */
 function errorSeen(reason: unknown): SeenError {
   const { name = "Error", message = String(reason) } = reason instanceof Error ? reason : {};
-  return { type: cut(name, 100), message: cut(message, 2_000) };
+  return { type: cut(sendable(name), 100), message: cut(sendable(message), 2_000) };
+}
+
+/** What went wrong must not keep it from being told. */
+function sendable(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd");
 }
 
 /** By characters as the API counts them, so that none is cut in two. */

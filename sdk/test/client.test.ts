@@ -1,5 +1,6 @@
 /** What goes over the wire, and what comes back from it. */
 
+import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
 import * as sdk from "../src/index.js";
 import { answer, refusal, SAVED, scripted, thrown } from "./server.js";
@@ -47,6 +48,15 @@ test("a save: envelope in snake_case, the user's own as it is, the rest in heade
     diffFromPrevious: SAVED.diff_from_previous,
     replayed: false,
   });
+});
+
+test("servers see which release asks", async () => {
+  const { client, asked } = await scripted(answer(200));
+  await client().usage();
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  expect(asked[0]?.headers["user-agent"]).toBe(`snapstate-js/${version}`);
 });
 
 test("stateJson and metadataJson are spliced in as they are", async () => {

@@ -60,7 +60,7 @@ test("a failure is told with its reason, cut to what the API takes", async () =>
   const { client, asked } = await scripted(NOTHING, saves);
   const wf = await client().workflow("wf");
   await wf.fail("lost", {}, new RangeError("🤖".repeat(2_001)));
-  await wf.fail("lost", {}, "no error");
+  await wf.fail("lost", {}, "no error \ud83d");
   const [one, two] = asked
     .slice(1)
     .map((each) => JSON.parse(each.body) as { status: string; error: { type: string; message: string } });
@@ -69,7 +69,7 @@ test("a failure is told with its reason, cut to what the API takes", async () =>
     "RangeError",
     2_000,
   ]);
-  expect(two?.error).toEqual({ type: "Error", message: "no error" });
+  expect(two?.error).toEqual({ type: "Error", message: "no error \ufffd" });
 });
 
 test("calls that are not awaited are saved in their order", async () => {
