@@ -21,7 +21,7 @@ test: .venv/.installed-dev docs/dist/404.html sdk/dist/.built mcp-server/tests/n
 chaos: .venv/.installed-dev ## Kill, freeze and starve everything for three minutes under load; what was lost (STORM_SECONDS, STORM_SEED)
 	@STORM_SECONDS=$${STORM_SECONDS:-180} exec $(RUN) -m pytest -q --timeout 900 tests/promises/test_storm.py
 
-check: .venv/.installed-dev sdk/node_modules/.installed ## Lint, format, types, imports, schema, migrations, compose and Dockerfile
+check: .venv/.installed-dev sdk/node_modules/.installed docs/node_modules/.installed ## Lint, format, types, imports, schema, migrations, compose and Dockerfile
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
@@ -32,6 +32,7 @@ check: .venv/.installed-dev sdk/node_modules/.installed ## Lint, format, types, 
 	cmp .venv/openapi.json docs/openapi.json || { echo "docs/openapi.json is old: run make schema" >&2; exit 1; }
 	$(MANAGE) docs_facts --check
 	@$(SDK_NPM) run --silent check
+	@$(NPM) run --silent types
 	$(RUN) -m snapstate_project.dev.check_containers
 
 schema: .venv/.installed-dev ## Write docs/openapi.json from the code
