@@ -19,6 +19,7 @@ from analytics.models import (
     WorkflowAgent,
     WorkflowError,
     WorkflowStats,
+    WorkflowStep,
 )
 from analytics.windows import Window
 from snapstate_project.common.times import iso
@@ -196,6 +197,13 @@ def known_agents(account_id: UUID, agent_ids: Iterable[str]) -> dict[str, Seen]:
     """Asked of the room that settings.KNOWN_AGENTS names: rooms do not import one another."""
     known: Callable[[UUID, Iterable[str]], dict[str, Seen]] = import_string(settings.KNOWN_AGENTS)
     return known(account_id, agent_ids)
+
+
+def agents_of_steps(account_id: UUID, digest: bytes, steps: Iterable[int]) -> dict[int, str]:
+    """Who saved each of these steps of one workflow, as far as it was said."""
+    stats = WorkflowStats.objects.filter(account_id=account_id, digest=digest).values("pk")[:1]
+    named = WorkflowStep.objects.filter(stats_id__in=stats, step__in=list(steps)).exclude(agent_id=None)
+    return {step: str(agent_id) for step, agent_id in named.values_list("step", "agent_id")}
 
 
 def errors_of_workflow(account_id: UUID, digest: bytes, *, limit: int) -> list[dict[str, Any]]:

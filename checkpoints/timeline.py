@@ -51,6 +51,7 @@ def of(request: HttpRequest, workflow_pk: str) -> dict[str, Any]:
     page = newest_first(
         [*archived(workflow, below), *rows(workflow, below), *(told for told in hot if told.step <= below)]
     )
+    name_agents(workflow, [told for told in page[:STEPS_A_PAGE] if told.tier == "archive"])
     shown = [line(told, previous) for told, previous in pairwise([*page[: STEPS_A_PAGE + 1], None]) if told]
     return {
         "workflow": workflow,
@@ -96,6 +97,17 @@ def archived(workflow: Workflow, below: int) -> Iterable[Told]:
     for entry in segments.entries(workflow.pk, workflow.generation, Range(last=below, newest_first=True)):
         if entry.sequence <= workflow.dropped_sequence:
             yield Told(entry.step, entry.sequence, moment(entry.at), entry.size, entry.label, None, None, "archive")
+
+
+def name_agents(workflow: Workflow, told: list[Told]) -> None:
+    """An index of a segment does not name them; the room that STEP_AGENTS names has counted their steps."""
+    if not told:
+        return
+    agents = import_string(settings.STEP_AGENTS)(
+        workflow.account_id, bytes(workflow.digest), [each.step for each in told]
+    )
+    for each in told:
+        each.agent = agents.get(each.step)
 
 
 def newest_first(told: Iterable[Told]) -> list[Told]:

@@ -137,6 +137,7 @@ MAX_BODY_BYTES = 1_048_576 + 256 * 1024
 # --- Seams between rooms, which never import one another ---
 ACCOUNT_PANELS = "snapstate_project.account_page.panels"  # (account, operator) -> what its page shows, for accounts
 ACCOUNT_USAGE = "snapstate_project.operators.usage_this_month"  # (account ids) -> {id: sums}, for accounts
+STEP_AGENTS = "analytics.reports.agents_of_steps"  # (account id, digest, steps) -> {step: agent}, for checkpoints
 WORKFLOW_ERRORS = "analytics.reports.errors_of_workflow"  # (account id, digest, limit) -> errors, for checkpoints
 KNOWN_AGENTS = "agents_app.services.known_agents"  # (account id, agent ids) -> {id: (name, seen)}, for analytics
 STORAGE_HELD = "checkpoints.services.storage_held_bytes"  # (account id) -> bytes, for billing

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from accounts.keys import SCOPES
 from accounts.models import Account, ApiKey
-from checkpoints.times import microseconds
+from checkpoints.times import microseconds, moment
 from snapstate_project.common.ids import workflow_digest
 from snapstate_project.demo.courses import Course
 from snapstate_project.demo.shapes import LONGEST
@@ -127,8 +127,7 @@ def _outline(
     age_us = int((DAYS - 1) * DAY_US * (1 if archived else chance.random() ** 1.5)) + chance.randrange(3_600_000_000)
     ended_us = now_us - age_us
     ending = _ending(age_us, chance)
-    day = f"2026-{1 + number % 12:02d}-{1 + number % 28:02d}"
-    workflow_id = course.work.naming.format(n=f"{10_000 + number}", day=day)
+    workflow_id = course.work.naming.format(n=f"{10_000 + number}", day=f"{moment(ended_us):%Y-%m-%d}")
     return Outline(
         number, owner.id, workflow_id, workflow_digest(owner.id, workflow_id), course.number, steps, ending, ended_us,
         ended_us - course.offset_us(steps) * stretch // 100, stretch, chance.choice(TTLS[1:]) if not archived else None,

@@ -10,6 +10,9 @@ from django.db import connections
 
 from tests.environment import administer
 
+LEAVE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
+"""The live server's threads keep their connections: these end, and the next ones are to the demo."""
+
 
 @contextmanager
 def demo(**wanted: int) -> Iterator[None]:
@@ -18,6 +21,7 @@ def demo(**wanted: int) -> Iterator[None]:
     administer(url, f"CREATE DATABASE {name} TEMPLATE template0")
     try:
         switch_to(name)
+        administer(url, LEAVE.format(urlsplit(url).path.lstrip("/")))
         call_command("migrate", verbosity=0)
         call_command("seed_demo", **wanted)
         yield

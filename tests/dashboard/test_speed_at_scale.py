@@ -36,6 +36,8 @@ FILTERS = [
     {"q": "ticket/1234"}, {"q": "nobody"},
 ]  # fmt: skip
 
+TOLD: list[tuple[float, int, str]] = []
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
@@ -43,6 +45,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 def seeded():
     with demo(**{name: int(count * SCALE) for name, count in WANTED.items()}, seed=3):
         yield
+    for took, count, url in sorted(TOLD, reverse=True)[:15]:
+        print(f"{took:5.0f} ms {count:3} queries  {url}")
 
 
 def ask(client, url):
@@ -61,6 +65,7 @@ def ask(client, url):
 
 def check(client, url):
     took, queries = ask(client, url)
+    TOLD.append((took, len(queries), url))
     assert took < MOST_MS, (url, took, slowest(queries))
     assert len(queries) <= MOST_QUERIES, (url, len(queries))
     counted = [sql for sql in queries for table in BIG if f'COUNT(*) AS "__count" FROM "{table}"' in sql]
