@@ -16,7 +16,8 @@ from checkpoints.models import Workflow
 from tests.checkpoints.steps import resume, save
 
 OPERATORS_PAGES = "admin/"
-NOBODYS = {"health", "ready", "metrics", "openapi.json", "", "admin", "^admin/.*[^/]$", "^.*", "billing/stripe-webhook"}
+PAGES = {"", r"^docs(?:/(?P<path>.*))?$", "llms.txt", "admin", "^admin/.*[^/]$", "^.*"}
+NOBODYS = PAGES | {"health", "ready", "metrics", "openapi.json", "billing/stripe-webhook"}
 """Routes that know no account, and those that answer what has no route."""
 OWN = {"workflows", "usage", "agents", "webhooks", "checkpoints", "analytics/overview", "analytics/failures",
        "analytics/agents"}  # fmt: skip
