@@ -122,7 +122,9 @@ def as_texts(value: Any) -> Any:
             value = json.loads(value)
         except (ValueError, RecursionError):
             raise mend("expected an array of strings; this text is no JSON") from None
-    if value is None or isinstance(value, list):
+    if value is None or value == "":
+        return None
+    if isinstance(value, list):
         return value
     raise mend("expected an array of strings")
 
@@ -176,8 +178,14 @@ def read_arguments(model: type[BaseModel], given: dict[str, Any]) -> dict[str, A
     except ValidationError as error:
         faults += [fault(one["type"], one["loc"], one["msg"], one["input"]) for one in error.errors(include_url=False)]
     if faults:
-        raise ToolError("These arguments cannot be used; call again with them mended:\n" + "\n".join(faults))
+        lines = ["These arguments cannot be used; call again with them mended:", *faults]
+        raise ToolError(printable("\n".join(lines)))
     return {name: getattr(read, name) for name in model.model_fields}
+
+
+def printable(text: str) -> str:
+    """Half a surrogate pair, repeated in an answer, could not be sent."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def unknown(name: str, known: list[str]) -> str:

@@ -67,6 +67,7 @@ class Listening:
 
 
 def application(server: MCPServer[Callers], at: Listening) -> ASGIApp:
+    """MCP at /mcp for those with a key, and /health for everybody."""
 
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "version": server.version})

@@ -10,14 +10,14 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel
 from snapstate_sdk.errors import SnapStateError
 
 from snapstate_mcp import over_stdio, prompts, resources, tools
-from snapstate_mcp.arguments import read_arguments, schema_of
+from snapstate_mcp.arguments import printable, read_arguments, schema_of
 from snapstate_mcp.caller import Callers, as_caller, caller, opened
 from snapstate_mcp.mending import told
 
@@ -48,12 +48,18 @@ class BridgeTool(Tool):
         given = read_arguments(self.fn_metadata.arg_model, arguments)
         began = time.monotonic()
         try:
-            answer = await self.fn(**given)
+            answer = as_result(await self.fn(**given))
         except SnapStateError as error:
             logger.info("%s: %s, request %s", self.name, type(error).__name__, error.request_id or "never sent")
-            raise ToolError(await told(error, caller(), given)) from None
+            raise ToolError(printable(await told(error, caller(), given))) from None
+        except ToolError:
+            raise
+        except Exception as error:  # its words may hold anything, and go into no answer
+            raise UnexpectedToolError(
+                f"{self.name} failed by a fault of this MCP server; its log says where."
+            ) from error
         logger.info("%s: answered in %.0f ms", self.name, 1000 * (time.monotonic() - began))
-        return as_result(answer) if convert_result else answer
+        return answer
 
 
 def as_result(answer: BaseModel) -> CallToolResult:

@@ -129,3 +129,11 @@ def test_an_answer_that_is_none_is_told(api: Any, call: Any) -> None:
     api.script = [(200, b"<html>hello</html>")] * 4
     told = call("save_checkpoint", workflow_id="wf", step=1, state={}).content[0].text
     assert f"SnapState at {api.url} cannot be reached" in told
+
+
+def test_a_fault_of_our_own_is_told_without_its_words(api: Any, call: Any) -> None:
+    saved = {"checkpoint_id": "cp_wf_001", "workflow_id": "wf", "step": "hunter2", "etag": "e", "created_at": AT}
+    api.script = [(201, {**saved, "size_bytes": 2})]
+    result = call("save_checkpoint", workflow_id="wf", step=1, state={})
+    assert result.is_error
+    assert result.content[0].text == "save_checkpoint failed by a fault of this MCP server; its log says where."

@@ -68,6 +68,7 @@ def test_a_line_that_is_no_request_is_answered(start: Any, line: str | bytes, nu
         ('{"x":-Infinity}', "- state.x: "),
         ('{"x":1e400}', "- state.x: "),
         (b'{"x":"\xff"}'.decode(errors="surrogateescape"), "- state.x: "),
+        ('{"\\ud83d":{"\\udc00":NaN}}', "- state: the name"),
         ("[1]", "- state: expected an object; got an array."),
     ],
 )
