@@ -12,7 +12,7 @@ const [id = "basic-agent", pause = "200"] = process.argv.slice(2);
 
 const client = new SnapStateClient();
 const wf = await client.workflow(id, { agentId: "counter" });
-console.log(wf.exists ? `resumed at step ${wf.step}` : "begun");
+console.log(wf.resumed ? `resumed at step ${wf.step}` : "begun");
 
 let state = wf.state ?? { counts: [], total: 0 };
 while (state.counts.length < TEXTS.length) {

@@ -33,6 +33,8 @@ export class Workflow<S extends State = Metadata> {
   label: string | null = null;
   etag: string | undefined;
   status: WorkflowStatus = "active";
+  /** Whether something had been saved before it was opened. */
+  resumed = false;
   private last: Promise<unknown> = Promise.resolve();
   private closed = false;
 
@@ -49,12 +51,8 @@ export class Workflow<S extends State = Metadata> {
   ): Promise<Workflow<S>> {
     const workflow = new Workflow<S>(client, id, options);
     await workflow.refresh();
+    workflow.resumed = workflow.step !== undefined;
     return workflow;
-  }
-
-  /** Whether there was anything to resume, or something has been saved since. */
-  get exists(): boolean {
-    return this.step !== undefined;
   }
 
   /** The number of the next checkpoint. */
@@ -63,11 +61,11 @@ export class Workflow<S extends State = Metadata> {
   }
 
   /**
-   * Saves the next step. Calls that are not awaited are saved one after the other, in their order.
+   * Saves the next step; `state` as it is now, unless another is given. Calls that are not awaited are saved one after the other, in their order.
    * ConflictError: somebody else has saved meanwhile; `refresh()` shows what, and goes on from there.
    * ConnectionError: it may have been saved all the same; the same checkpoint again is safe.
    */
-  async checkpoint(label: string, state: S, options: CheckpointOptions = {}): Promise<Saved> {
+  async checkpoint(label?: string, state: S | undefined = this.state, options: CheckpointOptions = {}): Promise<Saved> {
     if (this.closed) throw new SnapStateError("This workflow has been closed.", { code: "CLOSED" });
     const saving = this.last.then(this.saving(label, state, options));
     this.last = saving.catch(() => undefined);
@@ -75,12 +73,16 @@ export class Workflow<S extends State = Metadata> {
   }
 
   /** The last checkpoint: the workflow is completed. */
-  complete(label: string, state: S, options: CheckpointOptions = {}): Promise<Saved> {
+  complete(label = "completed", state: S | undefined = this.state, options: CheckpointOptions = {}): Promise<Saved> {
     return this.checkpoint(label, state, { ...options, status: "completed" });
   }
 
-  /** The workflow has failed, for this reason; it may still be gone on with. */
-  fail(label: string, state: S, reason: unknown, options: CheckpointOptions = {}): Promise<Saved> {
+  /** A checkpoint that holds the reason, with which the workflow has failed; it may still be gone on with. */
+  fail(
+    reason: unknown,
+    state: S | undefined = this.state,
+    { label = "failed", ...options }: CheckpointOptions & { label?: string } = {},
+  ): Promise<Saved> {
     return this.checkpoint(label, state, { ...options, status: "failed", error: errorSeen(reason) });
   }
 
@@ -106,7 +108,11 @@ export class Workflow<S extends State = Metadata> {
   }
 
   /** Takes the texts now, so that what changes in the state while it waits for its turn is not saved with it. */
-  private saving(label: string, state: S, { metadata, ...options }: CheckpointOptions): () => Promise<Saved> {
+  private saving(
+    label: string | undefined,
+    state: S | undefined,
+    { metadata, ...options }: CheckpointOptions,
+  ): () => Promise<Saved> {
     const texts = {
       stateJson: new JsonText(encodeObject(state, "state")),
       metadataJson: opaque("metadata", metadata, undefined),
@@ -118,7 +124,11 @@ export class Workflow<S extends State = Metadata> {
     };
   }
 
-  private async save(label: string, texts: { stateJson: string }, options: CheckpointOptions): Promise<Saved> {
+  private async save(
+    label: string | undefined,
+    texts: { stateJson: string },
+    options: CheckpointOptions,
+  ): Promise<Saved> {
     const { signal, timeoutMs, deadlineMs, maxRetries, ...more } = options;
     const { agentId, ttlSeconds, signal: ours, ...calls } = this.options;
     const step = this.nextStep;
@@ -127,7 +137,7 @@ export class Workflow<S extends State = Metadata> {
       { agentId, ttlSeconds, ...more, ...guard, ...texts, workflowId: this.id, step, label },
       { ...calls, ...defined({ timeoutMs, deadlineMs, maxRetries }), signal: signal ?? ours },
     );
-    Object.assign(this, { step, label, etag: saved.etag, status: more.status ?? "active" });
+    Object.assign(this, { step, label: label ?? null, etag: saved.etag, status: more.status ?? "active" });
     return saved;
   }
 

@@ -29,7 +29,7 @@ function sent(asked: Asked[]): unknown[] {
 test("a new one begins at step 1, and only if nobody else has begun it", async () => {
   const { client, asked } = await scripted(NOTHING, saves);
   const wf = await client().workflow<{ n: number }>("wf", { agentId: "a", ttlSeconds: 60 });
-  expect([wf.exists, wf.state, wf.step, wf.nextStep]).toEqual([false, undefined, undefined, 1]);
+  expect([wf.resumed, wf.state, wf.step, wf.nextStep]).toEqual([false, undefined, undefined, 1]);
   await wf.checkpoint("one", { n: 1 });
   await wf.checkpoint("two", { n: 2 }, { metadata: { m_n: 1 }, ttlSeconds: 5 });
   expect(asked[0]?.path).toBe("/workflows/wf/resume?agent_id=a");
@@ -48,7 +48,7 @@ test("a new one begins at step 1, and only if nobody else has begun it", async (
 test("one that is there is gone on with", async () => {
   const { client, asked } = await scripted(RESUMED, saves);
   const wf = await client().workflow("wf");
-  expect([wf.exists, wf.state, wf.step, wf.label]).toEqual([true, { a_b: 1 }, 7, "read"]);
+  expect([wf.resumed, wf.state, wf.step, wf.label]).toEqual([true, { a_b: 1 }, 7, "read"]);
   await wf.complete("done", { a: 2 });
   expect(sent(asked.slice(1))).toEqual([
     [{ workflow_id: "wf", step: 8, label: "done", status: "completed", state: { a: 2 } }, '"e7"', undefined],
@@ -59,8 +59,8 @@ test("one that is there is gone on with", async () => {
 test("a failure is told with its reason, cut to what the API takes", async () => {
   const { client, asked } = await scripted(NOTHING, saves);
   const wf = await client().workflow("wf");
-  await wf.fail("lost", {}, new RangeError("🤖".repeat(2_001)));
-  await wf.fail("lost", {}, "no error \ud83d");
+  await wf.fail(new RangeError("🤖".repeat(2_001)), { n: 1 });
+  await wf.fail("no error \ud83d");
   const [one, two] = asked
     .slice(1)
     .map((each) => JSON.parse(each.body) as { status: string; error: { type: string; message: string } });
@@ -69,6 +69,7 @@ test("a failure is told with its reason, cut to what the API takes", async () =>
     "RangeError",
     2_000,
   ]);
+  expect([wf.label, wf.state]).toEqual(["failed", { n: 1 }]);
   expect(two?.error).toEqual({ type: "Error", message: "no error \ufffd" });
 });
 
@@ -78,6 +79,21 @@ test("calls that are not awaited are saved in their order", async () => {
   const all = [1, 2, 3].map((n) => wf.checkpoint(`at ${n}`, { n }));
   expect((await Promise.all(all)).map((saved) => saved.step)).toEqual([1, 2, 3]);
   expect(asked.slice(1).map((each) => JSON.parse(each.body).label)).toEqual(["at 1", "at 2", "at 3"]);
+});
+
+test("the state is as it is now, unless another is given", async () => {
+  const { client, asked } = await scripted(RESUMED, saves);
+  const wf = await client().workflow<{ a_b: number }>("wf");
+  if (wf.state) wf.state.a_b = 2;
+  await wf.checkpoint();
+  await wf.complete();
+  const bodies = asked.slice(1).map((each) => JSON.parse(each.body));
+  expect(bodies.map(({ label, state, status }) => [label, state, status])).toEqual([
+    [undefined, { a_b: 2 }, undefined],
+    ["completed", { a_b: 2 }, "completed"],
+  ]);
+  const fresh = await (await scripted(NOTHING)).client().workflow("wf");
+  expect(((await thrown(fresh.checkpoint("nothing"))) as Error).message).toBe("state: must not be undefined");
 });
 
 test("what is saved is the state as it was at the call", async () => {
