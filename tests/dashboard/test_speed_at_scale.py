@@ -63,10 +63,15 @@ def ask(client, url):
     return best, [query["sql"] for query in queries]
 
 
+def bearable():
+    """Half a second on a machine that has time; where more want its cores than there are, each waits its turn."""
+    return MOST_MS * max(os.getloadavg()[0] / (os.cpu_count() or 1), 1)
+
+
 def check(client, url):
     took, queries = ask(client, url)
     TOLD.append((took, len(queries), url))
-    assert took < MOST_MS, (url, took, slowest(queries))
+    assert took < bearable(), (url, took, slowest(queries))
     assert len(queries) <= MOST_QUERIES, (url, len(queries))
     counted = [sql for sql in queries for table in BIG if f'COUNT(*) AS "__count" FROM "{table}"' in sql]
     assert not [sql for sql in counted if not any(bound in sql for bound in BOUNDED)], url
