@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import expect
 
 from snapstate_project.docs_site import DIST
 from tests.docs.browsing import CHROMIUM, Browsing, browser_on
@@ -75,6 +76,37 @@ def test_code_is_copied_as_it_stands(site: Browsing):
     page.get_by_role("button", name="Copied").first.wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith('curl -X POST "$SNAPSTATE_API_URL/checkpoints" \\\n')
+
+
+def test_a_whole_page_is_copied_as_markdown(site: Browsing):
+    page = site.open("/docs/pricing")
+    page.get_by_role("button", name="Copy page").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("# Pricing\n")
+    assert "| Resumes | 5,000 | $0.0005 each |" in copied
+
+
+def test_a_deep_link_leads_to_its_place_and_still_does_after_a_reload(site: Browsing):
+    page = site.open("/docs/")
+    page.goto("/docs/concepts#limits")
+    for _ in range(2):
+        expect(page.get_by_role("heading", name="Limits")).to_be_in_viewport()
+        page.reload()
+    page.get_by_role("heading", name="Limits").hover()
+    page.get_by_role("heading", name="Limits").get_by_role("link").click()
+    assert page.url.endswith("/docs/concepts#limits")
+
+
+def test_without_scripts_everything_can_be_read(base_url: str):
+    with browser_on(base_url, java_script_enabled=False) as browsing:
+        page = browsing.page
+        page.goto("/docs/")
+        assert page.get_by_text("from snapstate_sdk import SnapStateClient").is_visible()
+        assert page.get_by_text("curl -X POST").is_visible()
+        page.get_by_role("navigation", name="Pages").get_by_role("link", name="Pricing").click()
+        assert page.get_by_test_id("total").inner_text() == "$51.90"
+        assert browsing.faults == []
 
 
 def test_one_walks_from_page_to_page_without_loading_anew(site: Browsing):
