@@ -1,19 +1,10 @@
 """What is lost or put off is sent again; what is refused, or must not happen twice, is not."""
 
 import asyncio
-import json
-import os
-import shutil
-import socket
-import ssl
-import subprocess
 import time
-import warnings
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-import httpx2
 import pytest
 
 from snapstate_sdk import (
@@ -94,19 +85,6 @@ def test_unavailable_until_the_deadline_is_said_so(server, impatient, refused):
     assert len(server.seen) > 1
 
 
-def test_nobody_listening_is_a_typed_error_after_the_deadline():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and not listening
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        began = time.monotonic()
-        with SnapStateClient("snp_x", url, deadline=0.5) as client, pytest.raises(SnapStateError) as caught:
-            client.resume("wf")
-    assert isinstance(caught.value, ConnectionFailedError)
-    assert not caught.value.in_doubt
-    assert "GET /workflows/wf/resume failed" in str(caught.value)
-    assert time.monotonic() - began < 5
-
-
 def test_an_answer_that_trickles_in_does_not_outlive_the_deadline(server, impatient, reply):
     server.always = reply(200, {"text": "x" * 200}, pause=0.05)
     began = time.monotonic()
@@ -170,85 +148,3 @@ def test_an_erase_whose_answer_was_lost_has_been_done(server, client, refused, h
     server.script = [refused(404, "NOT_FOUND")]
     with pytest.raises(NotFoundError):
         client.erase("wf")
-
-
-def test_what_is_not_snapstate_is_said_so_at_once(server, client, reply):
-    for answer in (reply(200, b"<html>", {"Content-Type": "text/html"}), reply(200, {"hello": "world"})):
-        server.script = [answer]
-        with pytest.raises(SnapStateError, match="is not SnapState: is that the base_url"):
-            client.resume("wf")
-    server.script = [reply(308, b"", {"Location": "https://elsewhere.example"})]
-    with pytest.raises(SnapStateError, match=r"points to https://elsewhere\.example"):
-        client.resume("wf")
-
-
-def test_a_child_process_has_connections_of_its_own(server, client, reply):
-    server.always = reply(200, {"agents": [], "has_more": False, "next_cursor": None})
-    assert client.list_agents() == []
-    with warnings.catch_warnings(action="ignore"):  # of forking beside threads: the child here is brief
-        child = os.fork()
-    if child == 0:
-        os._exit(0 if client.list_agents() == [] else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert client.list_agents() == []
-    ports = [seen.port for seen in server.seen]
-    assert (ports[0] == ports[2], ports[0] == ports[1]) == (True, False)
-
-
-@pytest.fixture
-def certificate(tmp_path):
-    if shutil.which("openssl") is None:
-        pytest.skip("needs openssl to make a certificate")
-    made, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    names = ["-subj", "/CN=snapstate", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
-    subprocess.run([*new, *names, "-out", made, "-keyout", key], check=True, capture_output=True)
-    return made, key
-
-
-def test_a_certificate_that_is_not_trusted_is_said_at_once_and_one_that_is_will_do(server, certificate, reply):
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(*certificate)
-    server.socket = tls.wrap_socket(server.socket, server_side=True)
-    url, began = server.url.replace("http:", "https:"), time.monotonic()
-    with (
-        SnapStateClient("snp_x", url) as client,
-        pytest.raises(ConnectionFailedError, match="certificate is not trust"),
-    ):
-        client.usage()
-    assert time.monotonic() - began < 30
-    server.always = reply(200, {"usage": {}})
-    trusting = httpx2.HTTPTransport(verify=ssl.create_default_context(cafile=certificate[0]))
-    with SnapStateClient("snp_x", url, transport=trusting) as client:
-        assert client.usage() == {"usage": {}}
-
-
-def test_threads_share_a_client(server, client, reply):
-    server.always = reply(200, {"agents": [], "has_more": False, "next_cursor": None})
-    with ThreadPoolExecutor(8) as threads:
-        assert list(threads.map(lambda _: client.list_agents(), range(40))) == [[]] * 40
-
-
-def test_a_client_lives_from_one_event_loop_to_the_next(server, reply):
-    server.always = reply(200, {"agents": [], "has_more": False, "next_cursor": None})
-    with SnapStateClient("snp_x", server.url) as client:
-
-        async def list_agents():
-            try:
-                return await client.async_list_agents()
-            finally:
-                await client.async_close()
-
-        assert asyncio.run(list_agents()) == asyncio.run(list_agents()) == []
-
-
-def test_a_body_is_what_was_meant(server, client, saved):
-    server.script = [saved]
-    client.save("wf", 1, {"é": 2**80}, "l", {"m": None}, "a", status="failed", error=ValueError("x" * 3000), diff=False)
-    body = json.loads(server.seen[0].body)
-    assert body.pop("error") == {"type": "ValueError", "message": "x" * 2000}
-    assert body == {
-        "workflow_id": "wf", "step": 1, "state": {"é": 2**80}, "label": "l", "metadata": {"m": None}, "agent_id": "a",
-        "status": "failed",
-    }  # fmt: skip
-    assert server.seen[0].headers["Prefer"] == "return=minimal"

@@ -177,3 +177,15 @@ def test_ids_that_http_would_rewrite_are_refused(server, client, no_id):
         with pytest.raises(UnsendableValueError, match=r"^(workflow|checkpoint|agent|webhook)_id: "):
             list(act(no_id))
     assert server.seen == []
+
+
+def test_a_body_is_what_was_meant(server, client, saved):
+    server.script = [saved]
+    client.save("wf", 1, {"é": 2**80}, "l", {"m": None}, "a", status="failed", error=ValueError("x" * 3000), diff=False)
+    body = json.loads(server.seen[0].body)
+    assert body.pop("error") == {"type": "ValueError", "message": "x" * 2000}
+    assert body == {
+        "workflow_id": "wf", "step": 1, "state": {"é": 2**80}, "label": "l", "metadata": {"m": None}, "agent_id": "a",
+        "status": "failed",
+    }  # fmt: skip
+    assert server.seen[0].headers["Prefer"] == "return=minimal"
