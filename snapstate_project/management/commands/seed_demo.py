@@ -23,7 +23,8 @@ HERE = ("localhost", "127.0.0.1", "::1")
 class Command(BaseCommand):
     help = (
         "Fill this installation with made-up accounts, workflows, usage and webhooks. Nothing that is there is "
-        "touched. The same --seed makes the same demo, so it goes in once."
+        "touched. The same --seed makes the same demo, so it goes in once. Beside make up: "
+        "`set -a; . .snapstate/dev.env; set +a; DEBUG=true .venv/bin/python manage.py seed_demo`."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -68,7 +69,7 @@ def refuse_nonsense(wanted: Wanted) -> None:
 def refuse_production() -> None:
     """What is reached from elsewhere, or kept elsewhere, may be somebody's."""
     hosts = {urlsplit(settings.APP_URL).hostname, connection.settings_dict["HOST"] or "localhost"}
-    if not settings.DEBUG and not hosts <= set(HERE):
+    if not hosts <= set(HERE):
         raise CommandError("This looks like production: APP_URL or DATABASE_URL is not on this machine (--force).")
 
 
