@@ -128,7 +128,7 @@ def test_the_same_seed_is_the_same_demo():
 
 def test_it_is_refused_where_it_looks_like_production():
     with (
-        override_settings(APP_URL="https://snapstate.example.com"),
+        override_settings(APP_URL="https://snapstate.example.com", DEBUG=True),
         pytest.raises(CommandError, match="looks like production"),
     ):
         call_command("seed_demo", **{**WANTED, "seed": 8})
