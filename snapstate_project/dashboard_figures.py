@@ -13,6 +13,7 @@ from typing import Any, cast
 from django.core.cache import cache
 from django.db.models import Count, Q, Sum
 from django_redis.exceptions import ConnectionInterrupted
+from redis.exceptions import RedisError
 
 from accounts.models import Account
 from analytics.models import AgentDay, DailyActivity
@@ -33,6 +34,7 @@ DAYS = 30
 TOP = 8
 RECENT = 10
 REMEMBERED_SECONDS = 30
+WITHOUT_SECONDS = 10.0
 INTAKE_IS_BEHIND_SECONDS = 5.0
 MANY = 10_000
 UNITS = ("B", "KB", "MB", "GB", "TB")
@@ -40,13 +42,23 @@ UNITS = ("B", "KB", "MB", "GB", "TB")
 type Tile = dict[str, Any]
 
 
-def remembered[T](name: str, ask: Callable[[], T]) -> T:
-    """For half a minute, by all processes; without Redis it is asked each time."""
-    try:
-        found: Any = cache.get_or_set(f"dashboard:{name}", ask, REMEMBERED_SECONDS)
-    except ConnectionInterrupted:
-        return ask()
-    return cast(T, found)
+class Remembered:
+    """For half a minute, by all processes; while Redis is away each is asked for, and Redis is not waited for again."""
+
+    without_until = 0.0
+
+    def __call__[T](self, name: str, ask: Callable[[], T]) -> T:
+        if time.monotonic() < self.without_until:
+            return ask()
+        try:
+            found: Any = cache.get_or_set(f"dashboard:{name}", ask, REMEMBERED_SECONDS)
+        except (ConnectionInterrupted, RedisError):
+            self.without_until = time.monotonic() + WITHOUT_SECONDS
+            return ask()
+        return cast(T, found)
+
+
+remembered = Remembered()
 
 
 def days_until(today: date) -> list[date]:

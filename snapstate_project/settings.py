@@ -119,7 +119,14 @@ REDIS_URL = env("REDIS_URL", "redis://127.0.0.1:6379/0")
 REDIS_TIMEOUT_SECONDS = 2.0
 POSTGRES_TIMEOUT_SECONDS = 10.0
 ARCHIVE_TIMEOUT_SECONDS = 5.0
-CACHES = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "cache"}}
+CACHES = {
+    "default": {
+        "BACKEND": "django_redis.cache.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "cache",
+        "OPTIONS": dict.fromkeys(("SOCKET_CONNECT_TIMEOUT", "SOCKET_TIMEOUT"), REDIS_TIMEOUT_SECONDS),
+    }
+}
 
 # --- Limits of the API (contract: sections 2 and 3) ---
 API_KEY_PREFIX = env("API_KEY_PREFIX", "snp_")

@@ -20,6 +20,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django_redis.cache import RedisCache
 
 from accounts.models import Account
 from billing.models import StorageSample, UsageRecord
@@ -83,6 +84,7 @@ def test_health_says_when_intake_is_behind(admin_client: Client, api: httpx.Clie
 def test_with_redis_down_the_page_says_so(admin_client: Client, monkeypatch: Any):
     with monkeypatch.context() as outage:
         outage.setattr(redis, "client", lambda: NOWHERE)
+        outage.setattr(figures, "cache", RedisCache("redis://127.0.0.1:1/0", {}))
         page = page_of(admin_client)
     assert page.count("Redis cannot be reached") == 1
     assert "Unknown" in page
