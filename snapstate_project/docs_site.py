@@ -29,7 +29,7 @@ ENCODINGS = {"br": ".br", "gzip": ".gz"}
 class File:
     content: bytes
     content_type: str
-    etag: str
+    etag: str  # weak: the same for each encoding
     encoded: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -69,12 +69,12 @@ def read(path: Path) -> File:
     charset = "; charset=utf-8" if kind.startswith("text/") else ""
     smaller = {name: path.with_name(path.name + ending) for name, ending in ENCODINGS.items()}
     encoded = {name: file.read_bytes() for name, file in smaller.items() if file.exists()}
-    return File(content, kind + charset, f'"{sha256(content).hexdigest()[:24]}"', encoded)
+    return File(content, kind + charset, f'W/"{sha256(content).hexdigest()[:24]}"', encoded)
 
 
 def answer(request: HttpRequest, file: File, *, cache_control: str, status: int = 200) -> HttpResponse:
     headers = {"Cache-Control": cache_control, "ETag": file.etag, "Vary": "Accept, Accept-Encoding"}
-    if status == 200 and file.etag in etags_of(request):
+    if status == 200 and file.etag.removeprefix("W/") in etags_of(request):
         return strict(HttpResponse(status=304, headers=headers))
     encoding = next((name for name in accepted(request) if name in file.encoded), "")
     if encoding:
