@@ -18,6 +18,7 @@ PATH: Place = "path"
 QUERY: Place = "query"
 HEADER: Place = "header"
 STATUS = {"type": "string", "title": "WorkflowStatus", "enum": ["active", "completed", "failed", "stalled"]}
+NEW_WORKFLOW = {"type": "string", "title": "IfNoneMatch", "enum": ["*"], "x-enum-varnames": ["ANY"]}
 METADATA_VALUE = {"type": "string", "maxLength": 65_536}
 # No workflow has NUL in its id.
 ID_PREFIX = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[^\u0000]*$"}
@@ -57,9 +58,7 @@ SAVE: dict[str, Any] = {
             "Seconds until the workflow moves to the archive, counted from its last save. Kept for later saves.",
         ),
         _parameter("If-Match", HEADER, ETAG_SCHEMA, "The head's etag, or `*` for a workflow that exists."),
-        _parameter(
-            "If-None-Match", HEADER, {"type": "string", "pattern": "^[*]$"}, "Only if the workflow does not exist."
-        ),
+        _parameter("If-None-Match", HEADER, NEW_WORKFLOW, "Only if the workflow does not exist."),
         _parameter("Prefer", HEADER, str, "`return=minimal` leaves out the diff; all else is ignored."),
         _etag(200, 201),
         OpenApiParameter(

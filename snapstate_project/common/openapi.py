@@ -43,6 +43,7 @@ SCHEMAS: dict[str, Schema] = {
     },
 }
 
+NAMES = "x-enum-varnames"
 INTEGER: Schema = {"type": "integer", "minimum": 0}
 REQUEST_ID: Schema = {"description": "Names this call in our logs.", "schema": {"type": "string", "format": "uuid"}}
 HEADERS: Schema = {
@@ -155,8 +156,10 @@ def name_enums(node: Any, schemas: dict[str, Schema]) -> None:
         if isinstance(member, dict) and "enum" in member and isinstance(member.get("title"), str):
             name = member.pop("title")
             schemas[name] = {"type": "string", "enum": (values := member.pop("enum"))}
-            if not all(value.isidentifier() for value in values):  # else generators run the words together
-                schemas[name]["x-enum-varnames"] = [re.sub(r"\W", "_", value).upper() for value in values]
+            if NAMES in member:
+                schemas[name][NAMES] = member.pop(NAMES)
+            elif not all(value.isidentifier() for value in values):  # else generators run the words together
+                schemas[name][NAMES] = [re.sub(r"\W", "_", value).upper() for value in values]
             member.pop("type", None)
             member["$ref"] = f"#/components/schemas/{name}"
 

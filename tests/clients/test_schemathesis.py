@@ -79,7 +79,9 @@ def cases(said: str) -> int:
 @pytest.mark.slow
 @pytest.mark.timeout(300 + SECONDS)
 def test_the_edges_of_every_field_show_nothing(run: Run) -> None:
-    assert cases(run("examples,coverage", "--max-time", str(SECONDS * 3 // 5))) > 100
+    said = run("examples,coverage", "--max-time", str(SECONDS * 3 // 5))
+    print(cases(said), "cases")
+    assert cases(said) > 100
 
 
 @pytest.mark.slow
@@ -87,6 +89,7 @@ def test_the_edges_of_every_field_show_nothing(run: Run) -> None:
 def test_made_up_calls_and_sequences_of_them_show_nothing(run: Run) -> None:
     examples = str(max(10, SECONDS // 5))
     said = run("fuzzing,stateful", "--max-time", str(SECONDS * 2 // 5), "--max-examples", examples)
+    print(cases(said), "cases")
     assert cases(said) > 50
 
 
