@@ -19,7 +19,7 @@ def place(account) -> WorkflowKey:
 
 def changed(answer: httpx.Response) -> list[str]:
     assert answer.status_code == 201, answer.text
-    return answer.json()["diff_from_previous"]["changed"]
+    return list(answer.json()["diff_from_previous"]["changed"])
 
 
 def test_the_next_save_is_compared_with_what_was_saved_last(api: httpx.Client, place: WorkflowKey) -> None:

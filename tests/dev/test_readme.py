@@ -25,7 +25,10 @@ def test_the_shell_lines_save_and_resume(running):
     assert output.count('"checkpoint_id":"cp_research-42_001"') == 2
 
 
-def test_the_python_lines_save_and_resume(running):
+def test_the_python_lines_save_and_go_on_when_they_are_run_again(running):
     command = [sys.executable, "-c", block("python", "research-43")]
-    output = subprocess.check_output(command, env={**running.env, **running.dev_env}, text=True)
-    assert output == "2 {'topic': 'tides', 'notes': ['the moon pulls']}\n"
+    outputs = [subprocess.check_output(command, env={**running.env, **running.dev_env}, text=True) for _ in range(2)]
+    assert outputs == [
+        "2 {'topic': 'tides', 'notes': ['the moon pulls']}\n",
+        "4 {'topic': 'tides', 'notes': ['the moon pulls', 'the moon pulls']}\n",
+    ]
