@@ -15,7 +15,9 @@ NAMES = TEXT | some.sampled_from(["state", "metadata", "checkpoints", "latest_ch
 SCALARS = some.none() | some.booleans() | some.integers() | some.floats(allow_nan=False, allow_infinity=False) | TEXT
 VALUES = some.recursive(SCALARS, lambda one: some.lists(one, max_size=4) | some.dictionaries(NAMES, one, max_size=4))
 STATES = some.dictionaries(NAMES, VALUES, max_size=5)
-STYLES: some.SearchStrategy[dict[str, Any]] = some.builds(dict, indent=some.none() | some.integers(0, 3), ensure_ascii=some.booleans())
+STYLES: some.SearchStrategy[dict[str, Any]] = some.builds(
+    dict, indent=some.none() | some.integers(0, 3), ensure_ascii=some.booleans()
+)
 SPACE = some.text(" \t\r\n", max_size=3)
 ODD = [float("nan"), float("inf"), "\ud83d", {1: "a"}, {"\udc00": 1}, {"b": {None: 1}}, object(), {1}, b"bytes"]
 
