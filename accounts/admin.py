@@ -5,7 +5,9 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin, messages
+from django.contrib.sessions.models import Session
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.forms.models import model_to_dict
@@ -40,6 +42,12 @@ class AccountList(ChangeList):
         super().get_results(request)
         self.result_list = list(self.result_list)
         services.note_usage(self.result_list)
+
+
+def held_ticket(request: HttpRequest) -> str | None:
+    """As the session has it now, which nobody else can change until this transaction ends."""
+    session = Session.objects.select_for_update().filter(session_key=request.session.session_key).first()
+    return session.get_decoded().get(TICKET) if session else None
 
 
 @admin.register(Account)
@@ -160,12 +168,14 @@ class AccountAdmin(StatusActions, RowsByPage[Account]):
         account = self.found(request, object_id)
 
         def issue(form: NewKeyForm) -> HttpResponse:
-            # A secret is shown once: the page loaded again sends the same form, which must not issue a second key.
-            if request.session.get(TICKET) != form.cleaned_data["ticket"]:
-                messages.warning(request, "That form had been used already. Fill in a new one for another key.")
-                return redirect(back_to(self, account))
-            key, secret = services.issue_key(account, **form.wanted)
-            del request.session[TICKET]
+            # A secret is shown once: a form sent twice, one after the other or at once, must not issue a second key.
+            with transaction.atomic():
+                if held_ticket(request) != form.cleaned_data["ticket"]:
+                    messages.warning(request, "That form had been used already. Fill in a new one for another key.")
+                    return redirect(back_to(self, account))
+                key, secret = services.issue_key(account, **form.wanted)
+                del request.session[TICKET]
+                request.session.save()
             self.log_change(request, account, f"Issued key {key}.")
             return page(self, request, "key_issued.html", original=account, key=key, secret=secret, title="Key issued")
 

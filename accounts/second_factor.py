@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 import django_otp
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
@@ -31,9 +32,11 @@ def device_of(user: Any) -> TOTPDevice | None:
 
 
 def offered_to(user: Any) -> TOTPDevice:
-    """What the enrolment page shows: the same key until it is confirmed."""
-    device: TOTPDevice
-    device, _ = TOTPDevice.objects.get_or_create(user=user, confirmed=False, defaults={"name": NAME})
+    """What the enrolment page shows: the same key until it is confirmed, in all tabs that are open."""
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        device: TOTPDevice
+        device, _ = TOTPDevice.objects.get_or_create(user=user, confirmed=False, defaults={"name": NAME})
     return device
 
 

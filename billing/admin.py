@@ -88,6 +88,12 @@ class UsageRecordAdmin(UsageAdmin[UsageRecord]):
 
     list_before_template: Any = "admin/billing/agreement.html"
 
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        return self.list_display if sees_money(request) else tuple(n for n in self.list_display if n != "estimate")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return self.fields if sees_money(request) else tuple(n for n in self.fields if n != "statement")
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return MonthsList
 
@@ -122,6 +128,10 @@ class UsageRecordAdmin(UsageAdmin[UsageRecord]):
         ]
         context = {"lines": lines, "stripe": stripe_client.is_on()}
         return SafeString(render_to_string("admin/billing/statement.html", context))
+
+
+def sees_money(request: HttpRequest) -> bool:
+    return bool(request.user.has_perm("accounts.view_revenue"))
 
 
 def shown_unequal() -> list[dict[str, Any]]:

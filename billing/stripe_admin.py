@@ -4,8 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, Min, Model, OuterRef, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -77,7 +76,7 @@ class MeterReportAdmin(ReadOnlyAdmin[MeterReport]):
 
     def get_actions_detail(self, request: HttpRequest, object_id: int | str) -> list[Any]:
         """Only what the report's state leaves to a person."""
-        report = MeterReport.objects.filter(pk=object_id).first()
+        report = self.get_object(request, str(object_id))
         fitting = {MeterReport.State.REFUSED: "send_again", MeterReport.State.DOUBTFUL: "mark_counted"}
         wanted = fitting.get(MeterReport.State(report.state)) if report else None
         found: list[Any] = super().get_actions_detail(request, object_id)
@@ -92,7 +91,9 @@ class MeterReportAdmin(ReadOnlyAdmin[MeterReport]):
         return self.settle(request, object_id, meter_reports.mark_counted, SETTLING)
 
     def settle(self, request: HttpRequest, object_id: str, act: Any, words: dict[str, str]) -> HttpResponse:
-        report = get_object_or_404(MeterReport, pk=object_id)
+        report: MeterReport | None = self.get_object(request, object_id)
+        if report is None:
+            raise Http404
         return confirmed(self, request, [report], act, back=back_to(self, report), original=report, **words)
 
     @display(description="Month", ordering="month")

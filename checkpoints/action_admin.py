@@ -17,6 +17,7 @@ from checkpoints import moving, services
 from checkpoints.envelope import WorkflowChanges
 from checkpoints.ids import workflow_key
 from checkpoints.models import Workflow
+from snapstate_project.common.errors import RedisDown, ServiceUnavailable
 
 CHANGE, ERASE = "checkpoints.change_workflow", "checkpoints.delete_workflow"
 WAKING = {
@@ -169,4 +170,9 @@ def patch(workflow: Workflow, *, pinned: bool) -> None:
 
 
 def erase(workflow: Workflow) -> None:
-    async_to_sync(services.erase_workflow)(workflow.account_id, workflow.workflow_id)
+    try:
+        async_to_sync(services.erase_workflow)(workflow.account_id, workflow.workflow_id)
+    except RedisDown as down:
+        raise ServiceUnavailable(
+            "Redis cannot be reached. It is gone all the same, and for good once Redis is back."
+        ) from down

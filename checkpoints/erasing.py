@@ -14,7 +14,8 @@ from checkpoints.archive import ArchiveDown
 from checkpoints.errors import WorkflowNotFound
 from checkpoints.ids import WorkflowKey
 from checkpoints.models import ArchiveIntent, ArchiveSegment, Erasure, Workflow
-from snapstate_project.common import stopping
+from snapstate_project.common import acting, stopping
+from snapstate_project.common.audit import record
 from snapstate_project.common.errors import RedisDown
 from snapstate_project.events.relay import record_event
 
@@ -48,6 +49,8 @@ def _promise(key: WorkflowKey, hot_generation: int | None) -> Erasure:
 def erase_row(workflow: Workflow, generation: int) -> Erasure:
     """Blank a locked row, and promise the rest. The event comes last, as its lock must."""
     Workflow.objects.filter(pk=workflow.pk).update(**_blank(generation))
+    if acting.current() is not None:  # an operator's; from here on it happens, whatever the operator is answered
+        record(workflow, "Erased.")
     erasure = Erasure.objects.create(
         account_id=workflow.account_id, digest=bytes(workflow.digest), generation=generation
     )

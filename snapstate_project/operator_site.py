@@ -25,7 +25,7 @@ from django.views.decorators.cache import never_cache
 from unfold.sites import UnfoldAdminSite
 
 from accounts import second_factor
-from snapstate_project import second_factor_pages
+from snapstate_project import operator_search, second_factor_pages
 from snapstate_project.common.acting import acting_as
 
 LONGEST_SECONDS = 12 * 3600
@@ -42,7 +42,7 @@ class OperatorSite(UnfoldAdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         if not (super().has_permission(request) and is_young(request)):
             return False
-        if request.session.get(CODE) not in (NONE, GIVEN):
+        if code_is_due(request):
             return False
         if time.time() - request.session.get(SEEN, 0) > NOTED_EVERY_SECONDS:
             request.session[SEEN] = int(time.time())  # saved with the answer, and good for another hour
@@ -61,12 +61,24 @@ class OperatorSite(UnfoldAdminSite):
         system = path("system/", self.admin_view(import_string(SYSTEM_PAGE)), name="system")
         return [path("second-factor/", page, name="second_factor"), system, *super().get_urls()]
 
+    def search(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:  # noqa: ARG002 (the theme's)
+        return operator_search.search_page(request, self)
+
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         is_known = request.user.is_authenticated and request.user.is_staff
         if is_known and is_young(request) and request.session.get(CODE) == DUE and "username" not in request.POST:
             return ask_for_code(request, self)
         answer: HttpResponse = super().login(request, extra_context)
         return answer
+
+
+def code_is_due(request: HttpRequest) -> bool:
+    """Also in a session from before the second factor was turned on. That is asked of Postgres once a request."""
+    asked_before: bool = getattr(request, "second_factor_asked", False)
+    request.second_factor_asked = True  # type: ignore[attr-defined]
+    if request.session.get(CODE) == NONE and not asked_before and second_factor.device_of(request.user):
+        request.session[CODE] = DUE
+    return request.session.get(CODE) not in (NONE, GIVEN)
 
 
 def is_young(request: HttpRequest) -> bool:

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from accounts import second_factor
 
 TITLE = "Second factor"
+RENEW, OFF = "renew", "off"
 
 
 @never_cache
@@ -48,12 +49,14 @@ def turn_on(request: HttpRequest) -> HttpResponse:
 
 
 def change(request: HttpRequest) -> HttpResponse:
-    """What is on is changed only by who has it."""
+    """What is on is changed only by who has it. A form sent from before it was on asks for neither change."""
+    if request.POST.get("act") not in (RENEW, OFF):
+        return shown(request, error="The second factor is on already.")
     if refused := refusal(request):
         return shown(request, error=refused)
     if not second_factor.verify(request.user, request.POST.get("code", "")):
         return shown(request, error="That code is not right, or was used before.")
-    if request.POST.get("act") == "renew":
+    if request.POST.get("act") == RENEW:
         return shown(request, codes=second_factor.renew_recovery_codes(request.user))
     second_factor.turn_off(request.user)
     messages.success(request, "The second factor is off: your password alone signs you in.")

@@ -181,6 +181,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_CLIENT_IP_CALLABLE = "snapstate_project.common.acting.client_address"
+AXES_USERNAME_CALLABLE = "snapstate_project.common.acting.sign_in_name"
 AXES_LOCKOUT_CALLABLE = "snapstate_project.operator_site.locked_out"
 AXES_ENABLE_ADMIN = AXES_VERBOSE = False
 OTP_TOTP_ISSUER = "SnapState"

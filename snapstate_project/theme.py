@@ -27,7 +27,6 @@ UNFOLD: dict[str, Any] = {
         ]
     },
     "SIDEBAR": {"show_search": True, "navigation": "snapstate_project.dashboard.navigation"},
-    "COMMAND": {"search_models": ["accounts.account", "accounts.apikey"]},
     "COLORS": {
         "primary": {
             "50": "#eef2ff",

@@ -1,9 +1,10 @@
 """Who acts: an operator at a page, a program with ADMIN_SECRET, or, where nobody is named, the service by itself."""
 
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any, cast
 
 from django.http import HttpRequest
@@ -13,6 +14,7 @@ from snapstate_project.common.headers import Middleware
 
 ADMIN_API = "Admin API"
 NOBODY_NAMED = "SnapState"
+LONGEST_NAME = 150  # of Django's users
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,20 @@ def acting_as(name: str, request: HttpRequest, *, user: Any = None) -> Iterator[
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """The peer's, or what a proxy named in FORWARDED_ALLOW_IPS says it is: see asgi.py. No header is read here."""
-    address: str | None = request.META.get("REMOTE_ADDR") or None
-    return address
+    """The peer's, or what a proxy named in FORWARDED_ALLOW_IPS says it is: see asgi.py. No header is read here.
+
+    None for what is no address: a proxy may pass on anything, and neither log nor lock may fail on it.
+    """
+    try:
+        return str(ip_address((request.META.get("REMOTE_ADDR") or "").partition("%")[0]))
+    except ValueError:
+        return None
+
+
+def sign_in_name(request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> str | None:
+    """The name that was tried, as far as any operator's name can go on."""
+    name = (credentials or request.POST).get("username")
+    return None if name is None else str(name)[:LONGEST_NAME]
 
 
 class AdminApiMiddleware(Middleware):

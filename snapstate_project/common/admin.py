@@ -5,6 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.admin import ShowFacets
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
@@ -16,6 +18,7 @@ from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 
 DEEPEST_PAGE = 200
+LONGEST_NUMBER = 19
 WRAPPED = '<span style="overflow-wrap: anywhere">{}</span>'
 LINK = '<a href="{}" class="whitespace-nowrap text-primary-600 dark:text-primary-500">{}</a>'
 
@@ -50,6 +53,7 @@ class ReadOnlyAdmin[Row: Model](ModelAdmin):
     actions = None
     list_per_page = 50
     list_max_show_all = 0
+    list_disable_select_all = True
     show_full_result_count = False
     show_facets = ShowFacets.NEVER
     list_before_template: Any = None
@@ -61,7 +65,38 @@ class ReadOnlyAdmin[Row: Model](ModelAdmin):
 
     def get_paginator(self, request: HttpRequest, queryset: "QuerySet[Row]", per_page: int, *_: Any, **__: Any) -> Any:
         page = request.GET.get("p", "1")
-        return InfinitePaginator(queryset, per_page, page=int(page) if page.isascii() and page.isdigit() else 1)
+        is_number = page.isascii() and page.isdigit() and len(page) < LONGEST_NUMBER
+        return InfinitePaginator(queryset, per_page, page=int(page) if is_number else 1)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """By filters of the list only: by any field of a row a secret could be guessed, letter by letter."""
+        filters = self.get_list_filter(request)
+        named = {each.parameter_name for each in filters if isinstance(each, type)}  # type: ignore[attr-defined]
+        fields = {each[0] for each in filters if isinstance(each, tuple)}
+        name = lookup.partition("__")[0]
+        if lookup in named or name in fields:
+            return bool(super().lookup_allowed(lookup, value, request))
+        try:
+            self.opts.get_field(name)
+        except FieldDoesNotExist:
+            return bool(super().lookup_allowed(lookup, value, request))
+        return False
+
+    def response_action(self, request: Any, queryset: "QuerySet[Row]", *rest: Any, **named: Any) -> Any:
+        """What was ticked, at most a page: never all that a list has, which nobody can have read."""
+        posted = request.POST.copy()
+        posted["select_across"] = "0"
+        ticked = [each for each in posted.getlist(ACTION_CHECKBOX_NAME) if self.can_be_key(each)]
+        posted.setlist(ACTION_CHECKBOX_NAME, ticked)
+        request.POST = posted
+        return super().response_action(request, queryset, *rest, **named)
+
+    def can_be_key(self, text: str) -> bool:
+        try:
+            self.opts.pk.to_python(text)
+        except ValidationError:
+            return False
+        return "\x00" not in text
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -6,6 +6,7 @@ from typing import Any, cast
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
 from django.core.exceptions import BadRequest
+from django.core.handlers.exception import response_for_exception
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from whitenoise.middleware import WhiteNoiseMiddleware
@@ -94,7 +95,7 @@ class PagesMiddleware(Middleware):
         """No name and no search on a page holds NUL, and Postgres fails on it."""
         is_page = request.path.endswith("/")
         if is_page and ("\x00" in request.path or "%00" in request.META.get("QUERY_STRING", "")):
-            raise BadRequest
+            return response_for_exception(request, BadRequest())  # not raised: it is to have the headers below
         return None
 
     def after(self, request: HttpRequest, response: HttpResponseBase) -> None:
