@@ -28,14 +28,17 @@ def schedule_deletion(
         if account.status == Account.Status.CLOSED:
             raise AccountClosed("The account is closed already.")
         due_at = now + timedelta(days=days)
-        deletion = Deletion(account=account, reason=reason, due_at=due_at, status_before=account.status)
+        # What Stripe says, before and meanwhile, stays noted in `held_for_payment`: it is no operator's word.
+        before = Account.Status.ACTIVE if account.held_for_payment else account.status
+        deletion = Deletion(account=account, reason=reason, due_at=due_at, status_before=before)
+        deletion.reason_before = account.status_reason
         deletion.save()
         set_status(account, Account.Status.SUSPENDED, f"To be deleted: {reason}"[:300])
     return deletion
 
 
 def undo_deletion(account: Account) -> Account:
-    """As if nobody had asked; suspended before, it stays so. Raises DeletionBegun."""
+    """As if nobody had asked: suspended before, or unpaid by now, it stays suspended. Raises DeletionBegun."""
     with transaction.atomic(durable=True):
         account = services.locked(account.pk)
         deletion = account.deletions.open().filter(began_at=None).first()
@@ -43,7 +46,9 @@ def undo_deletion(account: Account) -> Account:
             raise DeletionBegun
         deletion.undone_at = timezone.now()
         deletion.save(update_fields=["undone_at"])
-        return set_status(account, deletion.status_before, "")
+        is_unpaid = account.held_for_payment and deletion.status_before == Account.Status.ACTIVE
+        status = Account.Status.SUSPENDED if is_unpaid else deletion.status_before
+        return set_status(account, status, deletion.reason_before)
 
 
 def begin_deletion(deletion: Deletion, *, now: datetime | None = None) -> bool:
@@ -56,7 +61,7 @@ def begin_deletion(deletion: Deletion, *, now: datetime | None = None) -> bool:
         if deletion.began_at is None:
             deletion.began_at = now or timezone.now()
             deletion.save(update_fields=["began_at"])
-        set_status(account, Account.Status.CLOSED, f"Deleted: {deletion.reason}"[:300])
+        set_status(account, Account.Status.CLOSED, f"Deleted: {deletion.reason}"[:300], held_for_payment=False)
     return True
 
 
@@ -68,6 +73,6 @@ def finish_deletion(deletion: Deletion) -> None:
     deletion.save(update_fields=["finished_at"])
 
 
-def set_status(account: Account, status: str, reason: str) -> Account:
+def set_status(account: Account, status: str, reason: str, **more: bool) -> Account:
     """Of a locked row, although a deletion is open."""
-    return services.apply_changes(account, {"status": status, "status_reason": reason, "held_for_payment": False})
+    return services.apply_changes(account, {"status": status, "status_reason": reason, **more})

@@ -158,6 +158,7 @@ class Deletion(models.Model):
     due_at = models.DateTimeField()
     reason = models.CharField(max_length=300)
     status_before = models.CharField(max_length=9, choices=Account.Status.choices)
+    reason_before = models.CharField(max_length=300, default="", db_default="")
     asked_at = models.DateTimeField(auto_now_add=True)
     began_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

@@ -48,16 +48,24 @@ def update_account(account: Account, **changes: Any) -> Account:
 
 def hold_for_payment(account: Account) -> Account:
     """Suspends an active account, in a way that only payment or an operator undoes."""
-    return change_account(
-        account, only_if={"status": Account.Status.ACTIVE}, status=Account.Status.SUSPENDED, held_for_payment=True
-    )
+    return set_hold(account, held=True, before=Account.Status.ACTIVE, after=Account.Status.SUSPENDED)
 
 
 def release_from_hold(account: Account) -> Account:
     """Undoes hold_for_payment, and nothing that an operator has said since."""
-    return change_account(
-        account, only_if={"held_for_payment": True}, status=Account.Status.ACTIVE, held_for_payment=False
-    )
+    return set_hold(account, held=False, before=Account.Status.SUSPENDED, after=Account.Status.ACTIVE)
+
+
+def set_hold(account: Account, *, held: bool, before: str, after: str) -> Account:
+    """Of an account that is to be deleted it is only noted, and felt when the deletion is undone."""
+    with transaction.atomic(durable=True):
+        account = locked(account.pk)
+        if deletion := account.deletions.open().first():
+            is_operators = deletion.status_before != Account.Status.ACTIVE
+            return account if is_operators else apply_changes(account, {"held_for_payment": held})
+        if account.status != before or account.held_for_payment == held:
+            return account
+        return apply_changes(account, {"status": after, "held_for_payment": held})
 
 
 def change_account(account: Account, *, only_if: Mapping[str, Any] | None = None, **changes: Any) -> Account:

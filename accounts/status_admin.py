@@ -59,8 +59,8 @@ class StatusActions:
     def has_suspend_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Also where only Stripe has suspended it: then the suspension becomes an operator's."""
         account = self.row(request, object_id)
-        open_to_it = account is not None and (account.status == Account.Status.ACTIVE or account.held_for_payment)
-        return self.has_manage_permission(request) and open_to_it
+        may_be = account is not None and (account.status == Account.Status.ACTIVE or account.held_for_payment)
+        return self.has_manage_permission(request) and may_be and not account.is_leaving
 
     def has_reactivate_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         account = self.row(request, object_id)
@@ -116,7 +116,8 @@ class StatusActions:
 
     @admin.action(description="Suspend", permissions=["manage"])
     def suspend_selected(self, request: HttpRequest, queryset: QuerySet[Account]) -> HttpResponse:
-        chosen = queryset.filter(Q(status=Account.Status.ACTIVE) | Q(held_for_payment=True))
+        open_to_it = queryset.filter(Q(status=Account.Status.ACTIVE) | Q(held_for_payment=True))
+        chosen = open_to_it.exclude(pk__in=Deletion.objects.open().values("account"))
         form = ReasonForm(request.POST if is_confirmed(request) else None)
         return self.change_several(request, chosen, form, services.suspend_account, SUSPENDING)
 
