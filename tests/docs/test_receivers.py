@@ -82,3 +82,18 @@ def test_what_we_sign_is_taken_once_and_nothing_else(receiver: Running):
 def test_both_secrets_sign_while_one_is_being_replaced(receiver: Running):
     headers = signing.headers("msg_2", int(time.time()), BODY, [signing.new_secret(), SECRET])
     assert receiver.post(BODY, headers) == 204
+
+
+@pytest.mark.parametrize("data", [{}, {"meter": "resume_calls", "threshold": 80}])
+def test_events_that_belong_to_no_workflow_are_taken_too(receiver: Running, data: dict[str, object]):
+    body = json.dumps({"type": "webhook.test", "event_id": "e2", "data": data}).encode()
+    assert receiver.post(body, signed(body)) == 204
+    assert receiver.printed.read_text() == "webhook.test -\n"
+
+
+def test_who_hangs_up_half_way_harms_nobody_else(receiver: Running):
+    with socket.create_connection(("127.0.0.1", receiver.port)) as rude:
+        rude.sendall(b"POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{")
+        time.sleep(0.3)
+    time.sleep(0.3)
+    assert receiver.post(BODY, signed(BODY)) == 204

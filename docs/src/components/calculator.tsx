@@ -35,10 +35,10 @@ function Slider({ meter, value, onChange }: { meter: Meter; value: string; onCha
     <div className="mb-6">
       <div className="mb-2 flex flex-wrap items-baseline justify-between gap-x-4">
         <label htmlFor={meter} className="font-semibold">{label.split(",")[0]}</label>
-        <span className="flex items-baseline gap-2 text-sm text-soft">
+        <span className="flex grow items-baseline justify-end gap-2 text-sm text-soft">
           <input className="figure" inputMode="decimal" aria-label={`${label}, as a figure`} value={value} onChange={(event) => type(event.target.value)} />
-          {unit}
-          <span className="w-20 text-right font-mono text-ink">{line(meter, value)}</span>
+          <span className="grow sm:grow-0">{unit}</span>
+          <span className="w-20 flex-none text-right font-mono text-ink">{line(meter, value)}</span>
         </span>
       </div>
       <input id={meter} name={meter} type="range" min={0} max={most} step={step} value={value} onChange={(event) => type(event.target.value)} />

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from accounts.keys import SCOPES
 from billing import plans
 from checkpoints.envelope import MAX_STATE_BYTES
+from webhooks.services import MOST_ENDPOINTS
 
 FACTS = Path(settings.BASE_DIR) / "docs" / "src" / "facts.json"
 
@@ -53,6 +54,7 @@ def limits() -> dict[str, Any]:
         "ttl_days": settings.DEFAULT_TTL_SECONDS // 86_400,
         "keys_per_account": settings.MAX_API_KEYS_PER_ACCOUNT,
         "agents_per_account": settings.MAX_AGENTS_PER_ACCOUNT,
+        "webhooks_per_account": MOST_ENDPOINTS,
         "stalled_after_seconds": settings.STALLED_AFTER_SECONDS,
         "state_bytes": MAX_STATE_BYTES,
         "body_bytes": settings.MAX_BODY_BYTES,
