@@ -5,7 +5,6 @@ import os
 import threading
 import time
 from typing import Protocol, TypeVar
-from weakref import WeakKeyDictionary
 
 import httpx2
 
@@ -22,6 +21,10 @@ def address(base_url: str) -> str:
         parts = httpx2.URL(stripped)
     except httpx2.InvalidURL as error:
         raise ValueError(f"base_url must be an address: {error}") from None
+    if parts.userinfo:  # it would be sent in place of the key
+        raise ValueError("base_url must not hold a user or a password")
+    if "?" in stripped or "#" in stripped:  # a path that is put behind it would be part of it
+        raise ValueError("base_url must have no query and no fragment")
     if parts.scheme not in ("http", "https") or not parts.host or " " in stripped:
         raise ValueError(f"base_url must begin with http:// or https:// and a host, not {base_url!r}")
     return stripped
@@ -46,14 +49,14 @@ class Connection:
         self._opening = threading.Lock()
         self._client: httpx2.Client | None = None
         self._process = 0
-        self._async_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = WeakKeyDictionary()
+        self._async_clients: dict[asyncio.AbstractEventLoop, httpx2.AsyncClient] = {}
 
     def send(self, call: Call[T]) -> T:
         """The call's answer. Raises SnapStateError."""
-        attempts, client = Attempts(call, self.patience), self._open()
+        attempts = Attempts(call, self.patience, self.base_url)
         while True:
             try:
-                result = attempts.result_of(self._exchange(client, call, attempts))
+                result = attempts.result_of(self._exchange(self._open(), call, attempts))
             except LOST as error:
                 result = attempts.after_loss(error)
             if not isinstance(result, Wait):
@@ -62,10 +65,10 @@ class Connection:
 
     async def async_send(self, call: Call[T]) -> T:
         """The call's answer. Raises SnapStateError."""
-        attempts, client = Attempts(call, self.patience), self._async_open()
+        attempts = Attempts(call, self.patience, self.base_url)
         while True:
             try:
-                result = attempts.result_of(await self._async_exchange(client, call, attempts))
+                result = attempts.result_of(await self._async_exchange(self._async_open(), call, attempts))
             except LOST as error:
                 result = attempts.after_loss(error)
             if not isinstance(result, Wait):
@@ -117,10 +120,12 @@ class Connection:
             return self._client
 
     def _async_open(self) -> httpx2.AsyncClient:
+        """This event loop's. Those of loops that ended unclosed are let go: their connections are of no more use."""
         loop = asyncio.get_running_loop()
         with self._opening:
             client = self._async_clients.get(loop)
             if client is None:
+                self._async_clients = {one: of_it for one, of_it in self._async_clients.items() if not one.is_closed()}
                 client = httpx2.AsyncClient(headers=self.headers, transport=self._async_transport)
                 self._async_clients[loop] = client
             return client

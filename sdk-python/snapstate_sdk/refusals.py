@@ -48,7 +48,14 @@ def refusal_of(answer: Answer) -> SnapStateError:
     if status in UNAVAILABLE:
         wait = retry_after_of(answer)
         return ServiceUnavailableError(message, status, code, request_id=request_id, retry_after=wait)
+    if status == 404 and not error:  # a proxy that has lost us does not know what is saved
+        return not_ours(answer)
     return PLAIN.get(status, SnapStateError)(message, status, code, request_id=request_id)
+
+
+def not_ours(answer: Answer) -> SnapStateError:
+    """Something else stands at that address, or in between."""
+    return SnapStateError(f"what answered {answer.status} is not SnapState: is that the base_url?", answer.status)
 
 
 def retry_after_of(answer: Answer) -> int | None:
@@ -56,12 +63,19 @@ def retry_after_of(answer: Answer) -> int | None:
     text = answer.headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdecimal() and len(text) < 10:
         return int(text)
+    then = _time(text)
+    if then is None:
+        return None
+    theirs = _time(answer.headers.get("Date", "")) or datetime.now(UTC)  # our clock may differ from theirs
+    return max(0, ceil((then - theirs).total_seconds()))
+
+
+def _time(text: str) -> datetime | None:
     try:
-        then = parsedate_to_datetime(text)
+        time = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return max(0, ceil((then - datetime.now(UTC)).total_seconds()))
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _object(content: bytes) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Generic, NoReturn, TypeVar
 import httpx2
 
 from snapstate_sdk.call import Answer, Call
-from snapstate_sdk.errors import ConnectionFailedError, SnapStateError, UnsendableValueError
-from snapstate_sdk.refusals import UNAVAILABLE, refusal_of, retry_after_of
+from snapstate_sdk.errors import ConnectionFailedError, NotFoundError, UnsendableValueError
+from snapstate_sdk.refusals import UNAVAILABLE, not_ours, refusal_of, retry_after_of
 
 T = TypeVar("T")
 
@@ -40,9 +40,10 @@ class Wait:
 class Attempts(Generic[T]):
     """The attempts of one call: told how each went, it says how long to wait, or raises what the caller gets."""
 
-    def __init__(self, call: Call[T], patience: Patience) -> None:
+    def __init__(self, call: Call[T], patience: Patience, base_url: str) -> None:
         self.call = call
         self.patience = patience
+        self.base_url = base_url
         self.give_up_at = time.monotonic() + patience.deadline
         self.made = 0
         self.in_doubt = False  # an earlier attempt may have been carried out
@@ -62,11 +63,12 @@ class Attempts(Generic[T]):
         status = answer.status
         if status < 300 or status in self.call.understood:
             return self._read(answer)
-        if status == 404 and self.call.gone_is_done and self.in_doubt:
-            return self.call.read(answer)
         if status == 429 or status in UNAVAILABLE:
             return self._after_refusal(answer)
-        raise refusal_of(answer)
+        refusal = refusal_of(answer)
+        if isinstance(refusal, NotFoundError) and self.call.gone_is_done and self.in_doubt:
+            return self.call.read(answer)
+        raise refusal
 
     def _read(self, answer: Answer) -> T | Wait:
         try:
@@ -74,12 +76,9 @@ class Attempts(Generic[T]):
         except ValueError as error:
             if "json" in answer.headers.get("Content-Type", "json"):
                 return self.after_loss(error, f"the answer was cut short: {error}")
-            raise self._not_ours(answer) from error
-        except (KeyError, TypeError) as error:
-            raise self._not_ours(answer) from error
-
-    def _not_ours(self, answer: Answer) -> SnapStateError:
-        return SnapStateError(f"what answered {answer.status} is not SnapState: is that the base_url?", answer.status)
+            raise not_ours(answer) from error
+        except (KeyError, TypeError, AttributeError) as error:
+            raise not_ours(answer) from error
 
     def after_loss(self, error: Exception, what: str = "") -> Wait:
         """Nothing came back, or not all of it."""
@@ -100,7 +99,7 @@ class Attempts(Generic[T]):
         refused = answer.status in (429, 503)  # before anything was done; but an erase may go on after its 503
         self.in_doubt = self.in_doubt or not refused or (answer.status == 503 and self.call.gone_is_done)
         named = retry_after_of(answer)
-        wait = self._back_off() if named is None else named + random.uniform(0, 0.25)  # noqa: S311
+        wait = named + random.uniform(0, 0.25) if named else self._back_off()  # noqa: S311
         if not (refused or self.call.repeatable) or not self._have_time_for(wait):
             raise refusal_of(answer)
         return Wait(wait)
@@ -115,9 +114,9 @@ class Attempts(Generic[T]):
         return random.uniform(longest / 2, longest)  # noqa: S311
 
     def _fail(self, outcome: str, what: str, error: Exception) -> NoReturn:
-        call, times = self.call, "once" if self.made == 1 else f"{self.made} times"
-        message = f"{call.method} {call.path.partition('?')[0]} failed, tried {times}; {outcome} ({what})"
-        raise ConnectionFailedError(message, in_doubt=self.in_doubt) from error
+        asked = f"{self.call.method} {self.call.path.partition('?')[0]}"
+        tried = f"tried {'once' if self.made == 1 else f'{self.made} times'} at {self.base_url}"
+        raise ConnectionFailedError(f"{asked} failed, {tried}; {outcome} ({what})", in_doubt=self.in_doubt) from error
 
 
 def _is_distrust(error: BaseException | None) -> bool:

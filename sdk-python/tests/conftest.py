@@ -95,7 +95,10 @@ class Handler(BaseHTTPRequestHandler):
         time.sleep(reply.after)
         text = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
         content = b"" if reply.body is None else text
-        self.send_response(reply.status)
+        if "Date" in reply.headers:
+            self.send_response_only(reply.status)
+        else:
+            self.send_response(reply.status)
         for name, value in {"Content-Type": "application/json", **reply.headers}.items():
             self.send_header(name, value)
         if reply.measured:

@@ -1,13 +1,16 @@
 """Whom a client speaks to, and over what: threads, forks, event loops, certificates, and what is not SnapState."""
 
 import asyncio
+import gc
 import os
 import shutil
 import socket
 import ssl
 import subprocess
+import threading
 import time
 import warnings
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
@@ -101,3 +104,31 @@ def test_a_client_lives_from_one_event_loop_to_the_next(server, reply):
                 await client.async_close()
 
         assert asyncio.run(list_agents()) == asyncio.run(list_agents()) == []
+
+
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # nobody closed them while their loop was there
+def test_event_loops_that_ended_are_not_kept_alive(server, reply):
+    client = SnapStateClient("snp_x", server.url)
+    server.always = reply(200, {"agents": [], "has_more": False, "next_cursor": None})
+    loops = []
+
+    async def list_agents():
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        await client.async_list_agents()
+
+    for _ in range(5):
+        asyncio.run(list_agents())
+    gc.collect()
+    assert sum(loop() is not None for loop in loops) <= 1
+    del client
+    gc.collect()
+    assert not any(loop() for loop in loops)
+
+
+def test_a_call_goes_on_when_another_thread_closes_the_client_between_its_attempts(server, client, refused, reply):
+    answered = reply(200, {"agents": [], "has_more": False, "next_cursor": None})
+    server.script = [refused(503, "SERVICE_UNAVAILABLE", headers={"Retry-After": "1"}), answered]
+    closing = threading.Timer(0.5, client.close)
+    closing.start()
+    assert client.list_agents() == []
+    closing.join()

@@ -97,6 +97,22 @@ def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(key):
     assert key not in str(caught.value)
 
 
+@pytest.mark.parametrize("body", [b"404 page not found", b"<h1>Not Found</h1>", b"", b'{"message": "no Route"}', b"[]"])
+def test_a_404_of_something_in_between_does_not_say_that_nothing_is_saved(server, client, reply, hang_up, body):
+    server.script = [reply(404, body), hang_up, reply(404, body)]
+    for act in (client.resume, client.erase):
+        with pytest.raises(SnapStateError, match="what answered 404 is not SnapState") as caught:
+            act("wf")
+        assert (type(caught.value), caught.value.status_code) == (SnapStateError, 404)
+
+
+@pytest.mark.parametrize("rest", ["user:hunter2@host", "hunter2@host/api", "host/?key=hunter2", "host#hunter2"])
+def test_an_address_holds_no_password_and_nothing_that_would_be_lost(rest):
+    with pytest.raises(ValueError, match="base_url must") as caught:
+        SnapStateClient("snp_x", f"https://{rest}")
+    assert "hunter2" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "url", ["localhost:8000", "ftp://x", "//x", "http://", "http://x:y", "http://a b", "http://x/\na"]
 )

@@ -71,16 +71,33 @@ def test_no_time_is_slept_away_when_the_wait_is_longer_than_the_deadline(server,
     assert len(server.seen) == 1
 
 
+def test_a_date_to_retry_after_is_told_by_the_clock_that_named_it(server, client, refused):
+    theirs = datetime.now(UTC) - timedelta(hours=1)
+    soon = {"Date": format_datetime(theirs, usegmt=True), "Retry-After": format_datetime(theirs, usegmt=True)}
+    late = {**soon, "Retry-After": format_datetime(theirs + timedelta(seconds=90), usegmt=True)}
+    server.script = [refused(503, "X", headers=soon), refused(503, "X", headers=late)]
+    with pytest.raises(ServiceUnavailableError) as caught:
+        client.save("wf", 1, {})
+    assert caught.value.retry_after == 90
+
+
+def test_a_server_that_asks_to_be_asked_at_once_is_not_run_down(server, refused):
+    server.always = refused(503, "X", headers={"Retry-After": "0"})
+    with SnapStateClient("snp_x", server.url, deadline=3) as client, pytest.raises(ServiceUnavailableError):
+        client.resume("wf")
+    assert 2 <= len(server.seen) <= 8
+
+
 @pytest.mark.parametrize("nonsense", ["soon", "-1", "", "1.5", "9" * 5000, "Sun, 99 Nov 2026", "1 2 3 4 5 6 7"])
 def test_a_retry_after_that_cannot_be_read_is_as_good_as_none(server, client, saved, refused, nonsense):
     server.script = [refused(503, "X", headers={"Retry-After": nonsense}), saved]
     assert client.save("wf", 1, {}).step == 1
 
 
-def test_unavailable_until_the_deadline_is_said_so(server, impatient, refused):
+def test_unavailable_until_the_deadline_is_said_so(server, refused):
     server.always = refused(503, "SERVICE_UNAVAILABLE", headers={"Retry-After": "0"})
-    with pytest.raises(ServiceUnavailableError) as caught:
-        impatient.save("wf", 1, {})
+    with SnapStateClient("snp_x", server.url, deadline=1.5) as client, pytest.raises(ServiceUnavailableError) as caught:
+        client.save("wf", 1, {})
     assert (caught.value.status_code, caught.value.request_id, caught.value.retry_after) == (503, "req-1", 0)
     assert len(server.seen) > 1
 
