@@ -35,7 +35,7 @@ def asynchronous(make: Callable[P, Call[T]]) -> Callable[Concatenate[Connected, 
 def each(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], Iterator[T]]:
     """An iterator that asks for a page when it needs one."""
 
-    @_signed(make)
+    @_signed(make, Iterator)
     def method(self: Connected, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         return _walk(self.connection, make(*args, **kwargs))
 
@@ -45,7 +45,7 @@ def each(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], Ite
 def async_each(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], AsyncIterator[T]]:
     """An async iterator that asks for a page when it needs one."""
 
-    @_signed(make)
+    @_signed(make, AsyncIterator)
     def method(self: Connected, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
         return _async_walk(self.connection, make(*args, **kwargs))
 
@@ -55,7 +55,7 @@ def async_each(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P
 def whole(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], list[T]]:
     """All pages as one list."""
 
-    @_signed(make)
+    @_signed(make, list)
     def method(self: Connected, /, *args: P.args, **kwargs: P.kwargs) -> list[T]:
         return list(_walk(self.connection, make(*args, **kwargs)))
 
@@ -65,7 +65,7 @@ def whole(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], li
 def async_whole(make: Callable[P, Pages[T]]) -> Callable[Concatenate[Connected, P], Coroutine[Any, Any, list[T]]]:
     """All pages as one list."""
 
-    @_signed(make)
+    @_signed(make, list)
     async def method(self: Connected, /, *args: P.args, **kwargs: P.kwargs) -> list[T]:
         return [item async for item in _async_walk(self.connection, make(*args, **kwargs))]
 
@@ -91,16 +91,21 @@ async def _async_walk(connection: Connection, pages: Pages[T]) -> AsyncIterator[
             return
 
 
-def _signed(make: Callable[..., Any]) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Name, docstring and signature of the entry, with `self` in front and what it answers: what `help()` shows."""
+def _signed(make: Callable[..., Any], several: Any = None) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Name, docstring and signature of the entry, with `self` in front and what it answers: what `help()` shows.
+
+    `several`: what it answers with many of them in, such as a list.
+    """
 
     def sign(method: Callable[P, T]) -> Callable[P, T]:
         signed = wraps(make)(method)
         entry = inspect.signature(make)
         first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        answers = get_args(entry.return_annotation)[0]
+        one = get_args(entry.return_annotation)[0]
+        answers = several[one] if several else one
         signature = entry.replace(parameters=[first, *entry.parameters.values()], return_annotation=answers)
         signed.__signature__ = signature  # type: ignore[attr-defined]
+        signed.__annotations__ = {**make.__annotations__, "return": answers}
         return signed
 
     return sign

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Iterator
-from typing import assert_type
+from typing import assert_type, get_type_hints
 
 import pytest
 
@@ -42,6 +42,23 @@ def test_a_bound_method_shows_its_arguments_and_what_it_answers(client):
     assert "Raises ConflictError" in (inspect.getdoc(client.save) or "")
     with pytest.raises(TypeError, match="unexpected keyword argument"):
         client.save("wf", 1, {}, lable="typo")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("save", SaveResult),
+        ("async_save", SaveResult),
+        ("checkpoints", Iterator[Checkpoint]),
+        ("async_checkpoints", AsyncIterator[Checkpoint]),
+        ("list_agents", list[Agent]),
+        ("async_list_agents", list[Agent]),
+    ],
+)
+def test_what_a_method_answers_is_said_as_it_is(name, answer):
+    method = getattr(SnapStateClient, name)
+    assert inspect.signature(method).return_annotation == answer
+    assert get_type_hints(method)["return"] == answer
 
 
 def test_types_are_what_a_checker_takes_them_for(server: object, client: SnapStateClient) -> None:
