@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import Count, Min, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -118,9 +119,12 @@ class ProblemAdmin(OfWorkflow[ArchiveProblem]):
         return self._retry(request, ArchiveProblem.objects.all())
 
     def _retry(self, request: HttpRequest, problems: QuerySet[ArchiveProblem]) -> HttpResponse:
-        for problem in problems:
-            self.log_change(request, problem, "Asked to try again now.")
-        messages.success(request, f"{retry_now(problems)} due at once: the next pass, within a minute, tries again.")
+        """One entry in the log, at the first of them, says of how many it was."""
+        with transaction.atomic():
+            count, first = retry_now(problems), problems.order_by("pk").first()
+            if first is not None:
+                self.log_change(request, first, f"Asked to try again now: {count:,} due at once.")
+        messages.success(request, f"{count:,} due at once: the next pass, within a minute, tries again.")
         return redirect(reverse("admin:checkpoints_archiveproblem_changelist"))
 
     @display(description="Reason")
