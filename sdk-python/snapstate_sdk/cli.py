@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from snapstate_sdk.cli_output import EXIT_CODES, Commands, table_of, write_line, written
+from snapstate_sdk.cli_output import EXIT_CODES, Commands, write_line, write_table, written
 from snapstate_sdk.client import SnapStateClient
 from snapstate_sdk.errors import NotFoundError, SnapStateError
 from snapstate_sdk.models import Checkpoint, Status, WorkflowSummary
@@ -63,6 +63,8 @@ def _client(context: typer.Context) -> SnapStateClient:
 def _text(given: str) -> bytes:
     """JSON as an argument, from stdin for `-`, from a file for `@path`."""
     if given == "-":
+        if sys.stdin is None:  # it was closed before we were started
+            raise typer.BadParameter("there is no stdin to read")
         return sys.stdin.buffer.read()
     if given.startswith("@"):
         try:
@@ -151,12 +153,16 @@ def replay(
         write_line(written(checkpoint))
 
 
+def _is_seen() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def _with_progress(
     client: SnapStateClient, workflow_id: str, steps: Iterator[Checkpoint], *, filtered: bool
 ) -> Iterable[Checkpoint]:
     """Shown only to people who do not see the steps themselves go by."""
     console = Console(stderr=True)
-    if not console.is_terminal or sys.stdout.isatty():
+    if not console.is_terminal or _is_seen():
         return steps
     try:
         total = None if filtered else client.get_workflow(workflow_id).total_checkpoints
@@ -208,8 +214,8 @@ def list_workflows(
         page_size=min(limit, 200),
     )
     rows: list[WorkflowSummary] = [row for _, row in zip(range(limit), found, strict=False)]
-    if as_json is False or (as_json is None and sys.stdout.isatty()):
-        Console().print(table_of(rows))
+    if as_json is False or (as_json is None and _is_seen()):
+        write_table(rows)
         return
     for row in rows:
         write_line(written(row))

@@ -1,11 +1,13 @@
 """What the command line writes: answers as JSON with the text of states as it was saved, errors as one line."""
 
 import os
+import re
 import sys
 from dataclasses import fields
 from typing import Any
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
@@ -42,11 +44,16 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except SnapStateError as error:
-            sys.stderr.write(f"snapstate: {said(error)}\n")
+            typer.echo(f"snapstate: {said(error)}", err=True)
             raise typer.Exit(code_of(error)) from None
         except BrokenPipeError:  # whoever read us has enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _give_up_stdout()
             raise typer.Exit(0) from None
+
+
+def _give_up_stdout() -> None:
+    """What is still in its buffer goes nowhere, instead of failing once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def code_of(error: SnapStateError) -> int:
@@ -61,7 +68,7 @@ def code_of(error: SnapStateError) -> int:
 
 def said(error: SnapStateError) -> str:
     """The message, and whatever helps to go on from there."""
-    parts = [str(error)]
+    parts = [re.sub(r"^(state|metadata)_json\b", r"\1", str(error))]
     details = getattr(error, "details", [])
     parts += [f"  {one['path']}: {one['message']}" for one in details if one["message"] not in str(error)]
     if isinstance(error, ConflictError) and error.existing:
@@ -89,8 +96,24 @@ def written(found: Any) -> bytes:
 
 
 def write_line(text: bytes) -> None:
-    sys.stdout.buffer.write(text + b"\n")
-    sys.stdout.buffer.flush()
+    if sys.stdout is None:  # it was closed before we were started
+        raise SnapStateError("there is no stdout to write the answer to")
+    try:
+        sys.stdout.buffer.write(text + b"\n")
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _give_up_stdout()
+        raise SnapStateError(f"cannot write the answer: {error.strerror}") from None
+
+
+def write_table(rows: list[WorkflowSummary]) -> None:
+    """What the terminal's encoding does not have is escaped."""
+    console = Console()
+    with console.capture() as shown:
+        console.print(table_of(rows))
+    write_line(shown.get().rstrip("\n").encode(console.encoding, "backslashreplace"))
 
 
 def table_of(rows: list[WorkflowSummary]) -> Table:

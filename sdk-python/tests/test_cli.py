@@ -166,6 +166,35 @@ def test_whoever_has_read_enough_may_close_the_pipe(server, run, reply):
     assert ran.stderr == b""
 
 
+def test_an_answer_that_cannot_be_written_is_a_line_and_no_success(server, run, reply):
+    server.always = reply(200, RESUMED)
+    for where, why in ((">/dev/full", "cannot write the answer: No space left"), (">&-", "there is no stdout")):
+        command = f"{sys.executable} -m snapstate_sdk resume wf {where}"
+        ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+        assert (ran.returncode, ran.stderr.count("\n")) == (1, 1), ran.stderr
+        assert ran.stderr.startswith(f"snapstate: {why}")
+
+
+def test_exit_codes_hold_without_a_stderr_and_a_closed_stdin_is_told(server, run, refused):
+    server.always = refused(404, "NOT_FOUND")
+    for arguments, status in (("resume wf 2>&-", 3), ("save wf --step 1 <&-", 2)):
+        command = f"{sys.executable} -m snapstate_sdk {arguments}"
+        ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+        assert ran.returncode == status, ran.stderr
+        assert "Traceback" not in ran.stderr
+
+
+def test_a_table_is_shown_in_whatever_encoding_the_terminal_has(server, run, reply):
+    summary = {**SUMMARY, "workflow_id": "wf-é-☕"}
+    server.always = reply(200, {"workflows": [summary], "has_more": False, "next_cursor": None})
+    table = run("list", "--table", env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    assert "wf-é-\\u2615".encode("latin-1") in table
+
+
+def test_a_fault_in_the_json_is_told_by_the_arguments_name(run):
+    assert run("save", "wf", "{bad", "--step", "1", status=1).startswith("snapstate: state: must be the text of a JSON")
+
+
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_without_the_extra_it_says_what_to_install(package):
     script = f"import sys; sys.modules[{package!r}] = None; from snapstate_sdk.__main__ import main; sys.exit(main())"

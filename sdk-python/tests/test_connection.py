@@ -112,12 +112,12 @@ def test_event_loops_that_ended_are_not_kept_alive(server, reply):
     server.always = reply(200, {"agents": [], "has_more": False, "next_cursor": None})
     loops = []
 
-    async def list_agents():
+    async def list_agents(client):
         loops.append(weakref.ref(asyncio.get_running_loop()))
         await client.async_list_agents()
 
     for _ in range(5):
-        asyncio.run(list_agents())
+        asyncio.run(list_agents(client))
     gc.collect()
     assert sum(loop() is not None for loop in loops) <= 1
     del client
