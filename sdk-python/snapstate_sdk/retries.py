@@ -18,6 +18,7 @@ LOST = (httpx2.TransportError, httpx2.DecodingError)
 NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 HOPELESS = (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol)  # what we ask for is wrong: it would be so again
 FIRST_WAIT, LONGEST_WAIT = 0.1, 8.0
+SHORTEST_ATTEMPT = 0.5  # with less time left, one would end in doubt more likely than in an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,8 @@ class Attempts(Generic[T]):
 
     def _have_time_for(self, wait: float) -> bool:
         most = self.patience.max_attempts
-        return (most is None or self.made < most) and time.monotonic() + wait < self.give_up_at
+        least = min(SHORTEST_ATTEMPT, self.patience.timeout)
+        return (most is None or self.made < most) and time.monotonic() + wait + least < self.give_up_at
 
     def _back_off(self) -> float:
         """Twice as long each time, and never the same for two clients that failed together."""

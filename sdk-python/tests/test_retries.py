@@ -96,10 +96,20 @@ def test_a_retry_after_that_cannot_be_read_is_as_good_as_none(server, client, sa
 
 def test_unavailable_until_the_deadline_is_said_so(server, refused):
     server.always = refused(503, "SERVICE_UNAVAILABLE", headers={"Retry-After": "0"})
-    with SnapStateClient("snp_x", server.url, deadline=1.5) as client, pytest.raises(ServiceUnavailableError) as caught:
+    with SnapStateClient("snp_x", server.url, deadline=2) as client, pytest.raises(ServiceUnavailableError) as caught:
         client.save("wf", 1, {})
     assert (caught.value.status_code, caught.value.request_id, caught.value.retry_after) == (503, "req-1", 0)
     assert len(server.seen) > 1
+
+
+def test_no_attempt_is_begun_that_has_no_time_to_be_answered(server, reply, refused):
+    server.script = [reply(200, {"usage": {}}), refused(503, "X", headers={"Retry-After": "1"})]
+    server.always = reply(200, {"usage": {}}, after=0.5)
+    with SnapStateClient("snp_x", server.url, deadline=1.4) as client:
+        client.usage()  # which opens the connection
+        with pytest.raises(ServiceUnavailableError):
+            client.usage()
+    assert len(server.seen) == 2
 
 
 def test_an_answer_that_trickles_in_does_not_outlive_the_deadline(server, impatient, reply):
