@@ -152,7 +152,7 @@ class EndpointAdmin(RowsByPage[Endpoint]):
         endpoint: Endpoint | None = self.get_object(request, str(object_id))
         return endpoint.status if endpoint else None
 
-    @action(description="Deliveries", icon="outbox", url_path="see_deliveries")
+    @action(description="Deliveries", icon="outbox", url_path="see_deliveries", permissions=["view"])
     def see_deliveries(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return delivery_admin.deliveries_of(self.found(request, object_id))
 
