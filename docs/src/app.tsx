@@ -71,5 +71,13 @@ function usePlace(page: Page | undefined): void {
 }
 
 function scrollToAnchor(hash: string): void {
-  document.getElementById(decodeURIComponent(hash.slice(1)))?.scrollIntoView();
+  document.getElementById(decoded(hash.slice(1)))?.scrollIntoView();
+}
+
+function decoded(anchor: string): string {
+  try {
+    return decodeURIComponent(anchor);
+  } catch {
+    return anchor; // a link that somebody has cut short
+  }
 }

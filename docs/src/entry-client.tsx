@@ -6,7 +6,7 @@ import { createRoot, hydrateRoot } from "react-dom/client";
 import { BrowserRouter } from "react-router";
 
 import { App } from "./app";
-import { load, pageOf, slugOf } from "./site";
+import { GONE, load, pageOf, slugOf } from "./site";
 
 const slug = slugOf(location.pathname.replace(/^\/docs/, ""));
 const root = document.getElementById("root")!;
@@ -19,5 +19,7 @@ const app = (
 );
 
 if (pageOf(slug)) await load(slug);
+// Somebody reads on after a release has replaced the files of this page: the address they went to, as it is now.
+window.addEventListener(GONE, () => navigator.onLine && location.reload());
 if (root.firstElementChild) hydrateRoot(root, app);
 else createRoot(root).render(app);

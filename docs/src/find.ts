@@ -18,7 +18,10 @@ let index: Promise<MiniSearch> | undefined;
 
 export async function find(query: string): Promise<Found[]> {
   if (!query.trim()) return [];
-  index ??= opened();
+  index ??= opened().catch((error: unknown) => {
+    index = undefined; // asked for again with the next letter
+    throw error;
+  });
   return (await index).search(query).slice(0, MOST).map((result) => shown(result, query));
 }
 

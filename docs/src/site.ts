@@ -45,7 +45,14 @@ export function contentNow(slug: string): Content | undefined {
 export function load(slug: string): Promise<Content> {
   const source = sources[`./pages/${slug}.mdx`] ?? sources[`./pages/${slug}.md`];
   if (!source) return Promise.reject(new Error(`there is no page ${slug}`));
-  const promise = loading.get(slug) ?? source().then((content) => (loaded.set(slug, content), content));
+  const promise = loading.get(slug) ?? source().then((content) => (loaded.set(slug, content), content), replaced);
   loading.set(slug, promise);
   return promise;
+}
+
+/** The file of a page is gone when a release has replaced it under who reads on. */
+export const GONE = "snapstate:gone";
+function replaced(error: unknown): never {
+  window.dispatchEvent(new Event(GONE));
+  throw error;
 }

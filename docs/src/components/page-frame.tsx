@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { Link } from "react-router";
 
+import { copied } from "../copying";
 import { neighbours, type Page, pathOf } from "../site";
 
 export function PageHead({ page }: { page: Page }) {
@@ -19,8 +20,8 @@ function PageActions({ page }: { page: Page }) {
   const [said, setSaid] = useState("");
   const twin = `/docs/${page.slug}.md`;
   async function copy() {
-    await navigator.clipboard.writeText(await (await fetch(twin)).text());
-    setSaid("Copied");
+    const text = await fetch(twin).then((answer) => (answer.ok ? answer.text() : ""), () => "");
+    setSaid(text && (await copied(text)) ? "Copied" : "Not copied");
     setTimeout(() => setSaid(""), 2000);
   }
   return (

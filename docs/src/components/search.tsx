@@ -90,7 +90,7 @@ function useFound(query: string): Found[] {
   const [found, setFound] = useState<Found[]>([]);
   useEffect(() => {
     let wanted = true;
-    void find(query).then((all) => wanted && setFound(all));
+    void find(query).then((all) => wanted && setFound(all), () => wanted && setFound([]));
     return () => {
       wanted = false;
     };

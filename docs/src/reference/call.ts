@@ -23,20 +23,29 @@ export interface Request {
   body: string | undefined;
 }
 
-/** Throws a sentence for the reader when something needed is missing. */
+/** Throws a sentence for the reader when something needed is missing, or would be sent as something else. */
 export function requestOf(operation: Operation, { server, token, values, body }: Draft): Request {
   const given = operation.parameters.filter(({ name }) => values[name]);
   const missing = operation.parameters.find(({ name, required }) => required && !values[name]);
   if (missing) throw new Error(`${missing.name} is needed.`);
+  if (!/^https?:\/\//i.test(server)) throw new Error("The server's address begins with http:// or https://.");
+  const rewritten = given.find((each) => each.in === "path" && /^\.\.?$/.test(values[each.name]!));
+  if (rewritten) throw new Error(`${rewritten.name} cannot be . or ..: that would be another path.`);
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""));
   const query = new URLSearchParams(given.filter((each) => each.in === "query").flatMap(({ name }) => pairsOf(name, values[name]!)));
   const headers: Record<string, string> = Object.fromEntries(
-    given.filter((each) => each.in === "header").map(({ name }) => [name, values[name]!]),
+    given.filter((each) => each.in === "header").map(({ name }) => [name, inHeader(values[name]!, name)]),
   );
-  if (token && operation.auth) headers.Authorization = `Bearer ${token}`;
+  const key = token.trim();
+  if (key && operation.auth) headers.Authorization = `Bearer ${inHeader(key, "The key", "that no key has")}`;
   if (operation.body) headers["Content-Type"] = "application/json";
   const url = `${server.replace(/\/+$/, "")}${path}${query.size > 0 ? `?${query}` : ""}`;
   return { url, method: operation.method, headers, body: operation.body ? body : undefined };
+}
+
+function inHeader(value: string, name: string, which = "that no header can hold"): string {
+  if (!/^[\t\x20-\x7e]*$/.test(value)) throw new Error(`${name} has characters ${which}.`);
+  return value;
 }
 
 /** `metadata` is a family of parameters: `team=red` is written as metadata.team=red. */
@@ -73,11 +82,15 @@ export function readable(json: string): string {
   return text;
 }
 
-export function curlOf({ url, method, headers, body }: Request, token: string): string {
-  const hidden = Object.entries(headers).map(([name, value]) => [name, token ? value.replace(token, "$SNAPSTATE_API_KEY") : value]);
+/** Names the key, whether one was typed in or not, and never holds it. */
+export function curlOf(operation: Operation, draft: Draft): string {
+  const name = operation.auth === "operator" ? "$ADMIN_SECRET" : "$SNAPSTATE_API_KEY";
+  const { url, method, headers, body } = requestOf(operation, { ...draft, token: name });
+  const { Authorization: key, ...others } = headers;
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}'${quoted(url)}'`,
-    ...hidden.map(([name, value]) => (value!.includes("$SNAPSTATE_API_KEY") ? `-H "${name}: ${value}"` : `-H '${quoted(`${name}: ${value}`)}'`)),
+    ...(key ? [`-H "Authorization: ${key}"`] : []),
+    ...Object.entries(others).map(([header, value]) => `-H '${quoted(`${header}: ${value}`)}'`),
     ...(body === undefined ? [] : [`-d '${quoted(body)}'`]),
   ];
   return lines.join(" \\\n  ");

@@ -85,8 +85,9 @@ function useCall(): [CallState, (operation: Operation, draft: Draft) => Promise<
   async function run(operation: Operation, draft: Draft) {
     setState({ busy: true, answer: null, fault: "" });
     try {
+      const request = requestOf(operation, draft);
       stayHere(draft.server);
-      setState({ busy: false, answer: await send(requestOf(operation, draft)), fault: "" });
+      setState({ busy: false, answer: await send(request), fault: "" });
     } catch (error) {
       setState({ busy: false, answer: null, fault: faultOf(error) });
     }
@@ -122,7 +123,7 @@ function Shown({ answer }: { answer: Answer }) {
 function AsCurl({ operation, draft }: { operation: Operation; draft: Draft }) {
   let text: string;
   try {
-    text = curlOf(requestOf(operation, draft), draft.token);
+    text = curlOf(operation, draft);
   } catch (error) {
     text = `# ${(error as Error).message}`;
   }
