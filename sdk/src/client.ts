@@ -87,7 +87,9 @@ export class SnapStateClient {
       { method: "POST", path: "/checkpoints", body, headers },
       options,
     );
-    return { ...(value as Omit<T.Saved, "replayed">), replayed: status === 200 };
+    const saved = value as Omit<T.Saved, "replayed">;
+    if (typeof saved.checkpointId !== "string") throw this.transport.stranger(status); // never take it for kept
+    return { ...saved, replayed: status === 200 };
   }
 
   /** With `ifNoneMatch`: null while it still has that etag. */

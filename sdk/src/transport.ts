@@ -125,13 +125,30 @@ export class Transport {
     this.seen = response.headers;
     const { status } = response;
     if ((status >= 200 && status < 300) || status === call.accepts) {
-      return { status, value: BODILESS.has(status) ? undefined : read(text, call.raw ?? false) };
+      return { status, value: this.valueOf(response, text, call) };
     }
     if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
       throw new SnapStateError(`${this.settings.baseUrl} redirects: set baseUrl to where the API is.`, { status });
     }
     const requestId = response.headers.get("x-request-id") ?? undefined;
     throw errorOf(status, text, requestId, retryAfterOf(response.headers.get("retry-after")));
+  }
+
+  private valueOf({ status, headers }: Response, text: string, { method, accepts, raw = false }: Call): unknown {
+    if (BODILESS.has(status) && (method === "DELETE" || status === accepts)) return undefined;
+    const isJson = /json/i.test(headers.get("content-type") ?? "json");
+    if (!BODILESS.has(status) && (isJson || status === accepts)) {
+      const value = read(text, raw);
+      if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+    }
+    throw this.stranger(status);
+  }
+
+  /** Something in between, or at a wrong address, has answered: it would do so again. */
+  stranger(status: number): SnapStateError {
+    return new SnapStateError(`What answered at ${this.settings.baseUrl} is not SnapState: is that the baseUrl?`, {
+      status,
+    });
   }
 }
 

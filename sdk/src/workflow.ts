@@ -67,9 +67,7 @@ export class Workflow<S extends State = Metadata> {
    */
   async checkpoint(label?: string, state: S | undefined = this.state, options: CheckpointOptions = {}): Promise<Saved> {
     if (this.closed) throw new SnapStateError("This workflow has been closed.", { code: "CLOSED" });
-    const saving = this.last.then(this.saving(label, state, options));
-    this.last = saving.catch(() => undefined);
-    return saving;
+    return this.inTurn(this.saving(label, state, options));
   }
 
   /** The last checkpoint: the workflow is completed. */
@@ -86,8 +84,18 @@ export class Workflow<S extends State = Metadata> {
     return this.checkpoint(label, state, { ...options, status: "failed", error: errorSeen(reason) });
   }
 
-  /** Takes over what is there now. */
-  async refresh(): Promise<void> {
+  /** Takes over what is there now, once what is being saved is. */
+  refresh(): Promise<void> {
+    return this.inTurn(() => this.look());
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const doing = this.last.then(work);
+    this.last = doing.catch(() => undefined);
+    return doing;
+  }
+
+  private async look(): Promise<void> {
     const { agentId, signal, timeoutMs, deadlineMs, maxRetries } = this.options;
     const call = { agentId, signal, timeoutMs, deadlineMs, maxRetries };
     const resumed = await this.client.resume<S>(this.id, call).catch((error: unknown) => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import * as sdk from "../src/index.js";
 import { answer, refusal, scripted, thrown } from "./server.js";
 
-const { ValidationError } = sdk;
+const { SnapStateError, ValidationError } = sdk;
 
 describe("errors", () => {
   test.each([
@@ -64,3 +64,29 @@ describe("errors", () => {
     );
   });
 });
+
+test.each([
+  ["a page of HTML", answer(200, "<!doctype html><title>Welcome</title>", { "Content-Type": "text/html" })],
+  ["an empty object", answer(200, {})],
+  ["null", answer(200, "null")],
+  ["a list", answer(201, "[]")],
+  ["nothing at all", answer(204)],
+])("a save is kept only if SnapState says so; %s does not, and is not asked for again", async (_, act) => {
+  const { client, asked } = await scripted(act);
+  const error = await thrown(client().save({ workflowId: "w", step: 1, state: {} }));
+  expect(error).toBeInstanceOf(SnapStateError);
+  expect((error as Error).message).toContain("is not SnapState");
+  expect(asked.length).toBe(1);
+});
+
+test.each([answer(200, "null"), answer(200, "[]"), answer(200, "<p>", { "Content-Type": "text/html" })])(
+  "a read that something else has answered says so",
+  async (act) => {
+    const { client, asked } = await scripted(act);
+    const its = client();
+    for (const read of [() => its.resume("w"), () => its.replay("w"), () => its.listWorkflows(), () => its.usage()]) {
+      expect(((await thrown(() => read())) as Error).message).toContain("is not SnapState");
+    }
+    expect(asked.length).toBe(4);
+  },
+);

@@ -17,6 +17,7 @@ const RESUMED = answer(200, {
     etag: '"e7"',
   },
 });
+const HEAD_AT_1 = answer(200, { workflow_id: "wf", status: "active", latest_checkpoint: { step: 1, state: { n: 1 }, etag: '"e1"' } });
 const saves: Act = (response, asked) => {
   const { step } = JSON.parse(asked.body) as { step: number };
   answer(201, { ...SAVED, step, etag: `"e${step}"` })(response, asked);
@@ -159,4 +160,16 @@ test("await using closes it", async () => {
 test("what cannot be resumed is not begun anew", async () => {
   const { client } = await scripted(refusal(503, "SERVICE_UNAVAILABLE"));
   expect(await thrown(client({ maxRetries: 0 }).workflow("wf"))).toBeInstanceOf(ServiceUnavailableError);
+});
+
+test("what is there is looked up in its turn, after what is being saved", async () => {
+  const slowly: Act = (response, asked) => void setTimeout(() => saves(response, asked), 100);
+  const { client, asked } = await scripted(NOTHING, slowly, HEAD_AT_1, saves);
+  const wf = await client().workflow("wf");
+  const saving = wf.checkpoint("one", { n: 1 });
+  await wf.refresh();
+  await saving;
+  await wf.checkpoint("two", { n: 2 });
+  expect(asked.map(({ method }) => method)).toEqual(["GET", "POST", "GET", "POST"]);
+  expect(asked[3]?.headers["if-match"]).toBe('"e1"');
 });
