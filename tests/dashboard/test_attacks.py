@@ -176,3 +176,48 @@ def test_bulk_actions_take_only_what_was_ticked(admin_client: Client, make_accou
     assert (first.status, second.status) == ("suspended", "active")
     odd = admin_client.post("/admin/accounts/account/", {**form, "_selected_action": "abc\x00"})
     assert odd.status_code in (200, 302, 400)
+
+
+@pytest.mark.parametrize("kind", ["app", "recovery"])
+def test_a_code_given_by_many_at_once_is_right_for_one(enrolled: tuple[Any, list[str]], kind: str):  # noqa: F811
+    user, codes = enrolled
+    code = code_of(user) if kind == "app" else codes[0]
+
+    def give(_: int) -> bool:
+        try:
+            return second_factor.verify(user, code)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(give, range(8))) == 1
+
+
+def test_with_the_password_alone_no_page_opens(browser: Client, enrolled: tuple[Any, list[str]]):  # noqa: F811
+    user, _ = enrolled
+    sign_in(browser, user.username)
+    for path in ("", "second-factor/", "password_change/", "search/?s=a", "system/", "auth/user/", "accounts/account/"):
+        for call in (browser.get, browser.post):
+            answer = call(f"/admin/{path}", {"code": "000000", "act": "off"})
+            assert answer.status_code == 302, path
+            assert "/admin/login/" in answer["Location"], path
+    assert second_factor.device_of(user) is not None
+
+
+def test_a_password_change_ends_other_sessions_and_a_deactivation_all(
+    browser: Client,  # noqa: F811
+    operator: Callable[..., Any],
+):
+    user, elsewhere = operator(), Client(SERVER_NAME="localhost")
+    sign_in(browser, user.username)
+    sign_in(elsewhere, user.username)
+    new = {
+        "old_password": "correct horse battery",
+        "new_password1": "quite another 9",
+        "new_password2": "quite another 9",
+    }
+    assert browser.post("/admin/password_change/", new).status_code == 302
+    assert is_in(browser)
+    assert not is_in(elsewhere)
+    User.objects.filter(pk=user.pk).update(is_active=False)
+    assert not is_in(browser)
