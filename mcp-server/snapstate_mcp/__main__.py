@@ -4,10 +4,10 @@ import argparse
 import os
 import sys
 from importlib.metadata import version
-from urllib.parse import urlsplit
 
 import anyio
 from snapstate_sdk.client import DEFAULT_URL
+from snapstate_sdk.connection import address
 
 from snapstate_mcp import logs, over_http
 from snapstate_mcp.caller import KEY_VARIABLE, URL_VARIABLE
@@ -24,8 +24,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     logs.to_stderr(options.log_level)
     api_url = options.api_url or os.environ.get(URL_VARIABLE) or DEFAULT_URL
-    if urlsplit(api_url).scheme not in ("http", "https") or not urlsplit(api_url).hostname:
-        print(f"snapstate-mcp: {URL_VARIABLE} must be an http or https address, not {api_url!r}", file=sys.stderr)
+    try:
+        api_url = address(api_url)
+    except ValueError as error:
+        print(f"snapstate-mcp: {URL_VARIABLE} must be an http or https address: {error}", file=sys.stderr)
         return 2
     if options.http:
         hosts, origins = options.allow_host, options.allow_origin
@@ -48,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--api-url", metavar="URL", help=f"where SnapState is, instead of {URL_VARIABLE}")
     made.add_argument("--http", action="store_true", help="serve streamable HTTP at /mcp instead of stdio")
     made.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    made.add_argument("--port", type=int, default=8765, help="port to listen on (default: 8765)")
+    made.add_argument("--port", type=port, default=8765, help="port to listen on (default: 8765)")
     for name in ("host", "origin"):
         words = f"what {name.title()} may say besides our own address; repeatable"
         made.add_argument(f"--allow-{name}", action="append", default=[], metavar="NAME", help=words)
@@ -56,6 +58,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--sessions", action="store_true", help=words)
     made.add_argument("--log-level", default="INFO", choices=["DEBUG", "INFO", "WARNING", "ERROR"])
     return made
+
+
+def port(text: str) -> int:
+    """Raises ValueError, of which argparse makes a line."""
+    if not 0 <= int(text) < 2**16:
+        raise ValueError
+    return int(text)
 
 
 def script() -> None:

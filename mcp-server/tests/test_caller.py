@@ -53,12 +53,21 @@ def test_a_key_is_what_follows_bearer(header: str | None, key: str | None) -> No
     assert bearer(header) == key
 
 
-@pytest.mark.parametrize("url", ["snapstate.dev", "ftp://snapstate.dev", "http://", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "url", ["snapstate.dev", "ftp://x", "http://", "file:///etc/passwd", "http://x:y", "http://u:p@x"]
+)
 def test_an_address_that_is_none_ends_it_with_a_word(start: Any, url: str) -> None:
     process = start(SNAPSTATE_API_URL=url)
     assert process.wait(20) == 2
     assert b"SNAPSTATE_API_URL must be an http or https address" in process.stderr.read()
     assert process.stdout.read() == b""
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "http"])
+def test_a_port_that_is_none_ends_it_with_a_word(start: Any, port: str) -> None:
+    process = start("--http", f"--port={port}")
+    assert process.wait(20) == 2
+    assert b"argument --port: invalid port value" in process.stderr.read()
 
 
 def test_help_and_version_say_what_there_is(start: Any) -> None:
