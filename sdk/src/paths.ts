@@ -20,7 +20,7 @@ export function snake(name: string): string {
 export function query(filters: object): string {
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(filters)) {
-    if (value === undefined) continue;
+    if (value === undefined || value === null) continue; // `nextCursor` of a last page is null
     if (name === "metadata") pairs.push(...metadataPairs(value as Record<string, unknown>));
     else pairs.push(`${escaped(snake(name), name)}=${escaped(plain(name, value), name)}`);
   }

@@ -87,3 +87,9 @@ test("every list does so: workflows, checkpoints, webhooks, deliveries", async (
     "/webhooks/wh_1/deliveries?cursor=n",
   ]);
 });
+
+test("the cursor of a last page, null, begins at the first page again", async () => {
+  const { client, asked } = await scripted(answer(200, { workflows: [], has_more: false, next_cursor: null }));
+  await client().listWorkflows({ cursor: null as never, metadata: { gone: null } });
+  expect(asked[0]?.path).toBe("/workflows?metadata.gone=null");
+});
