@@ -106,7 +106,8 @@ def first_steps(request: HttpRequest) -> dict[str, Any] | None:
     if figures.any_work():
         return None
     may_add = request.user.has_perm("accounts.add_account")
-    return {"base_url": settings.APP_URL.rstrip("/"), "may_add": may_add, "account": figures.first_account()}
+    account = figures.first_account() if request.user.has_perm("accounts.view_account") else None
+    return {"base_url": settings.APP_URL.rstrip("/"), "may_add": may_add, "account": account}
 
 
 # --- Charts: data for the theme's own drawing of them, and the same as a table for those who do not see it ---

@@ -111,10 +111,11 @@ def test_only_who_may_sees_what_is_earned(member: Callable[[str], Client], group
     assert ("Audit log" in page) is (group == "administrators")
 
 
-def test_whoever_is_in_no_group_sees_the_sums_and_no_rows():
+def test_whoever_is_in_no_group_sees_the_sums_and_no_rows(account: Account):
     user = User.objects.create_user(uuid.uuid4().hex, is_staff=True)
     client = Client(SERVER_NAME="localhost")
     client.force_login(user)
     page = client.get("/admin/").content.decode()
     assert "Recent activity" not in page
     assert "/admin/accounts/account/" not in page
+    assert account.email not in page
