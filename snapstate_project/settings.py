@@ -178,8 +178,7 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_RESET_ON_SUCCESS = True
+AXES_RESET_ON_SUCCESS, AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = True, False
 AXES_CLIENT_IP_CALLABLE = "snapstate_project.common.acting.client_address"
 AXES_USERNAME_CALLABLE = "snapstate_project.common.acting.sign_in_name"
 AXES_LOCKOUT_CALLABLE = "snapstate_project.operator_site.locked_out"
