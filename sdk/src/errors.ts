@@ -145,8 +145,10 @@ export function errorOf(
       return new AuthError(message, facts);
     case 403:
       return new ForbiddenError(message, facts);
-    case 404:
-      return new NotFoundError(message, facts);
+    case 404: // one that names no code is a proxy's: nobody may take it for "nothing was saved yet"
+      return facts.code === undefined
+        ? new SnapStateError("What answered 404 is not SnapState: is that the baseUrl?", facts)
+        : new NotFoundError(message, facts);
     case 409: {
       const found = body.existing;
       return new ConflictError(message, facts, found ? { checkpointId: found.checkpoint_id, etag: found.etag } : null);

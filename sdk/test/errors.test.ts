@@ -33,6 +33,15 @@ describe("errors", () => {
     ]);
   });
 
+  test.each(["<h1>Not found</h1>", "", '{"detail": "no route"}'])("a proxy's 404 (%s) is not 'nothing saved'", async (body) => {
+    const { client } = await scripted(answer(404, body), answer(404, body));
+    for (const asking of [client().resume("w"), client().workflow("w")]) {
+      const error = await thrown(asking);
+      expect(error).not.toBeInstanceOf(sdk.NotFoundError);
+      expect((error as sdk.SnapStateError).message).toContain("baseUrl");
+    }
+  });
+
   test("a conflict names what is there, or that nothing is", async () => {
     const found = refusal(409, "CONFLICT", {}, { existing: { checkpoint_id: "cp_w_002", etag: '"2"' } });
     const { client } = await scripted(found, refusal(409, "CONFLICT", {}, { existing: null }));

@@ -12,6 +12,7 @@ READY = """
   SnapState is ready.                          Stop it with Ctrl-C.
 
     API         {url}
+    Docs        {url}/docs/        (once `make docs` has built them)
     Reference   {url}/openapi.json
     Admin       {url}/admin/
                 {email}   {password}
