@@ -5,7 +5,7 @@ import threading
 import zstandard
 
 LEVEL = 3
-FULL_EVERY = 16
+FULL_EVERY = 32
 _HASH_LOG_LEAST = 13
 _WINDOW_LOG_MAX = 23  # 8 MiB: a state of 1 MiB and the one before it fit
 

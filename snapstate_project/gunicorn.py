@@ -13,6 +13,7 @@ from snapstate_project.common.metrics import board
 from snapstate_project.env import env, env_int
 
 FIGURES = "snapstate-figures-"
+YIELDING = 5
 
 
 class Worker(UvicornWorker):
@@ -54,6 +55,11 @@ def is_running(pid: str) -> bool:
 def on_exit(_arbiter: Any) -> None:
     if board.folder is not None:
         shutil.rmtree(board.folder, ignore_errors=True)
+
+
+def post_fork(_arbiter: Any, _worker: Worker) -> None:
+    """Where cores are few, who takes saves yields to who makes them durable: else their queue grows, then saves stop."""
+    os.nice(YIELDING)
 
 
 def post_worker_init(_worker: Worker) -> None:

@@ -60,7 +60,7 @@ def test_an_interrupt_of_make_alone_is_noticed(start):
     up = start("make", "up")
     everyone = family(up.pid)
     up.send(signal.SIGINT)
-    assert gone(everyone, seconds=30)
+    assert gone(everyone, seconds=60)
 
 
 def test_a_second_run_finds_its_data_key_and_operator(start):
