@@ -58,7 +58,7 @@ def on_exit(_arbiter: Any) -> None:
 
 
 def post_fork(_arbiter: Any, _worker: Worker) -> None:
-    """Where cores are few, who takes saves yields to who makes them durable: else their queue grows, then saves stop."""
+    """Where cores are few, who takes saves yields to who makes them durable: else their queue grows and saves stop."""
     os.nice(YIELDING)
 
 
