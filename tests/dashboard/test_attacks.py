@@ -70,7 +70,7 @@ def test_two_tabs_are_offered_the_same_key(operator: Callable[..., Any]):
 
     def offered(_: int) -> str:
         try:
-            return second_factor.offered_to(user).key
+            return str(second_factor.offered_to(user).key)
         finally:
             connections.close_all()
 
@@ -96,7 +96,8 @@ def test_the_search_answers_without_redis_and_whatever_page_is_asked_for(
     assert account.email in admin_client.get(f"/admin/search/?s={account.email}").content.decode()
     assert admin_client.get("/admin/search/?s=acc&page=abc").status_code == 200
     assert admin_client.get("/admin/search/?s=acc&page=999").status_code == 200
-    monkeypatch.setitem(caches.caches._connections.__dict__, "default", RedisCache("redis://127.0.0.1:1/0", {}))
+    handler: Any = caches.caches
+    monkeypatch.setitem(handler._connections.__dict__, "default", RedisCache("redis://127.0.0.1:1/0", {}))
     assert account.email in admin_client.get(f"/admin/search/?s={account.email.upper()}").content.decode()
 
 
@@ -139,7 +140,7 @@ def test_every_page_forbids_frames_and_foreign_scripts(admin_client: Client, pat
 )  # fmt: skip
 def test_an_odd_sign_in_is_just_a_wrong_one(browser: Client, odd: dict[str, str]):  # noqa: F811
     form = {"username": uuid.uuid4().hex, "password": "wrong"} | {k: v for k, v in odd.items() if k.islower()}
-    meta = {k: v for k, v in odd.items() if k.isupper()}
+    meta: dict[str, Any] = {k: v for k, v in odd.items() if k.isupper()}
     assert browser.post("/admin/login/", form, **meta).status_code == 200
 
 
@@ -172,7 +173,8 @@ def test_bulk_actions_take_only_what_was_ticked(admin_client: Client, make_accou
     first, second = make_account(), make_account()
     form = {"action": "suspend_selected", "select_across": "1", "_selected_action": str(first.pk), **YES}
     admin_client.post("/admin/accounts/account/", form)
-    first.refresh_from_db(), second.refresh_from_db()
+    for each in (first, second):
+        each.refresh_from_db()
     assert (first.status, second.status) == ("suspended", "active")
     odd = admin_client.post("/admin/accounts/account/", {**form, "_selected_action": "abc\x00"})
     assert odd.status_code in (200, 302, 400)

@@ -58,7 +58,8 @@ def written(api: httpx.Client, account: Account, intake: Callable[[], None]) -> 
 
 def rows() -> list[str]:
     found = []
-    for model, model_admin in admin.site._registry.items():
+    registry: dict[Any, Any] = admin.site._registry
+    for model, model_admin in registry.items():
         row = model._default_manager.order_by("-pk").first()
         if row is not None:
             name = f"admin:{model._meta.app_label}_{model._meta.model_name}"

@@ -54,7 +54,8 @@ def rows(worked: None, account: Account) -> dict[type[Any], Any]:
 def calls(rows: dict[type[Any], Any]) -> Iterator[tuple[str, str]]:
     """(what, path)"""
     for model, row in rows.items():
-        name, its_admin = f"admin:{model._meta.app_label}_{model._meta.model_name}", admin.site._registry[model]
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        its_admin: Any = admin.site._registry[model]
         for each in its_admin._extract_action_names(its_admin.actions_detail):
             yield each, reverse(f"{name}_{each}", args=[row.pk])
         for each in its_admin._extract_action_names(getattr(its_admin, "actions_list", ())):
@@ -65,7 +66,7 @@ def calls(rows: dict[type[Any], Any]) -> Iterator[tuple[str, str]]:
 
 
 def changes() -> int:
-    return LogEntry.objects.exclude(action=LogEntry.Action.ACCESS).count()
+    return int(LogEntry.objects.exclude(action=LogEntry.Action.ACCESS).count())
 
 
 def test_looking_changes_nothing(admin_client: Client, rows: dict[type[Any], Any]):

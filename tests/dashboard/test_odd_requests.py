@@ -1,5 +1,7 @@
 """No address that is typed, mangled or made up brings a page down: it is answered, refused or not found."""
 
+from typing import Any
+
 import pytest
 from auditlog.models import LogEntry
 from django.contrib import admin
@@ -18,7 +20,7 @@ QUERIES = (
     *("status__exact=abc", "nothing=1", "account=zzz", "metadata=x", "month_from=abc&month_to=9999-99-99", "label=x"),
     *("last_activity_at_from_0=9999-12-31&last_activity_at_to_0=x", "timestamp_to_0=9999-12-31&timestamp_to_1=25:99"),
 )
-PAGES = {
+PAGES: dict[str, Any] = {
     f"admin:{model._meta.app_label}_{model._meta.model_name}": each for model, each in admin.site._registry.items()
 }
 

@@ -1,6 +1,7 @@
 """A tier that is down: every page is there still, and what cannot be done is said in a sentence; never a 500."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import redis as redis_py
@@ -23,7 +24,8 @@ NO_ARCHIVE = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS
 @pytest.fixture
 def redis_down(worked: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     caches.caches["default"]  # made, so that it is there to be replaced
-    monkeypatch.setitem(caches.caches._connections.__dict__, "default", RedisCache("redis://127.0.0.1:1/0", {}))
+    handler: Any = caches.caches
+    monkeypatch.setitem(handler._connections.__dict__, "default", RedisCache("redis://127.0.0.1:1/0", {}))
     monkeypatch.setattr(redis, "client", lambda: NOWHERE)
     with override_settings(REDIS_URL="redis://127.0.0.1:1/0"):
         yield
