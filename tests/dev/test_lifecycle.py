@@ -56,6 +56,7 @@ def test_kill_9_leaves_no_process_behind(start):
 
 
 @linux_only
+@pytest.mark.skipif(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="what is started here ignores it")
 def test_an_interrupt_of_make_alone_is_noticed(start):
     up = start("make", "up")
     everyone = family(up.pid)
