@@ -104,7 +104,9 @@ class EndpointAdmin(RowsByPage[Endpoint]):
     @display(description="Success")
     def success(self, endpoint: Any) -> SafeString | str:
         """Of the newest deliveries that are over."""
-        rate = getattr(endpoint, "rate", None) or Endpoint.objects.success_of([endpoint.pk]).get(endpoint.pk)
+        if not hasattr(endpoint, "rate"):  # on its own page; a list has asked for all of its rows
+            endpoint.rate = Endpoint.objects.success_of([endpoint.pk]).get(endpoint.pk)
+        rate = endpoint.rate
         if rate is None:
             return "nothing sent yet"
         delivered, total = rate
