@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import redis as redis_py
 from django.conf import settings
 from snapstate_sdk import SnapStateClient, WebhookVerificationError, verify_webhook
 
 from tests.clients import runs
-from tests.hostile.conftest import expire_all
 from tests.hostile.test_state import KEPT
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.steps import deliver
@@ -24,19 +22,6 @@ needs_runs = pytest.mark.skipif(not runs.paths(), reason=f"no trajectories in {r
 def sdk(base_url: str, key: str) -> Iterator[SnapStateClient]:
     with SnapStateClient(key, base_url) as client:
         yield client
-
-
-@pytest.fixture(params=["hot", "warm", "archive"])
-def settle(request: pytest.FixtureRequest, intake: Callable[[], None], redis: redis_py.Redis) -> Callable[[], None]:
-    def move() -> None:
-        if request.param != "hot":
-            intake()
-        if request.param == "warm":
-            redis.flushall()
-        if request.param == "archive":
-            expire_all()
-
-    return move
 
 
 @needs_runs

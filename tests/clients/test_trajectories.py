@@ -11,14 +11,12 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-import redis as redis_py
 
 from accounts.models import Account
 from snapstate_project.dev.home import BASE_DIR
 from tests.checkpoints.racing import writes
 from tests.clients import published, runs
 from tests.clients.published import Capturing
-from tests.hostile.conftest import expire_all
 from tests.hostile.reading import Resumed, read, workflow
 
 SOON = 60
@@ -29,19 +27,6 @@ class Sent(msgspec.Struct):
     step: int
     state: msgspec.Raw
     label: str
-
-
-@pytest.fixture(params=["hot", "warm", "archive"])
-def settle(request: pytest.FixtureRequest, intake: Callable[[], None], redis: redis_py.Redis) -> Callable[[], None]:
-    def move() -> None:
-        if request.param != "hot":
-            intake()
-        if request.param == "warm":
-            redis.flushall()
-        if request.param == "archive":
-            expire_all()
-
-    return move
 
 
 @needs_runs

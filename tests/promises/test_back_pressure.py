@@ -1,11 +1,14 @@
 """Promise 1: Redis alone holds little while intake runs. When intake cannot keep up saves are refused, then go on."""
 
+import os
 import signal
 import time
+from pathlib import Path
 
+from snapstate_project.gunicorn import YIELDING
 from tests.promises.books import reconcile
 from tests.promises.clients import load
-from tests.promises.stack import within
+from tests.promises.stack import Stack, within
 
 
 def test_saves_wait_for_an_intake_that_cannot_keep_up_and_for_no_other(stack, tenant, note):
@@ -24,3 +27,9 @@ def test_saves_wait_for_an_intake_that_cannot_keep_up_and_for_no_other(stack, te
     figures = reconcile(clients)
     assert held_back > 5
     note(f"{figures}; first refused after {held_back:.1f} s, {refused} times, never without intake")
+
+
+def test_who_takes_saves_yields_to_who_makes_them_durable(stack: Stack) -> None:
+    workers = Path(f"/proc/{stack.web.pid}/task/{stack.web.pid}/children").read_text().split()
+    nice = {os.getpriority(os.PRIO_PROCESS, int(pid)) for pid in workers}
+    assert nice == {os.getpriority(os.PRIO_PROCESS, stack.intake.pid) + YIELDING}

@@ -50,14 +50,17 @@ def save(
             "error": None if error is None else encoded(_error_seen(error), "error"),
         }
     )
+    return Call("POST", "/checkpoints", reading.saved, content, _headers(ttl_seconds, if_match, if_none_match, diff))
+
+
+def _headers(ttl_seconds: int | None, if_match: str | None, if_none_match: str | None, diff: bool) -> dict[str, str]:
     headers = {
         "X-Checkpoint-TTL": None if ttl_seconds is None else str(ttl_seconds),
         "If-Match": None if if_match is None else header(if_match, "if_match"),
         "If-None-Match": None if if_none_match is None else header(if_none_match, "if_none_match"),
         "Prefer": None if diff else "return=minimal",
     }
-    given = {name: value for name, value in headers.items() if value is not None}
-    return Call("POST", "/checkpoints", reading.saved, content, given)
+    return {name: value for name, value in headers.items() if value is not None}
 
 
 def _text(name: str, value: Mapping[str, Any] | None, text: str | bytes | None) -> bytes | None:
