@@ -1,7 +1,8 @@
 """Names of workflows and checkpoints: what is a valid one, and how it stands in paths and Redis keys."""
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from uuid import UUID
 
 from checkpoints.errors import CheckpointNotFound
@@ -12,18 +13,25 @@ MAX_STEP = 2**53 - 1
 _CHECKPOINT_ID = re.compile(r"cp_(.+)_(\d{3,16})", re.DOTALL)
 
 
-class WorkflowKey(NamedTuple):
+@dataclass(frozen=True)
+class WorkflowKey:
     """One account's workflow; `digest` stands for both in Redis keys, so that no user text shapes a key."""
 
     account_id: UUID
     workflow_id: str
     digest: bytes
 
-    @property
+    @cached_property
     def shard(self) -> int:
         return self.digest[0] % SHARDS
 
+    @cached_property
+    def named(self) -> tuple[str, str]:
+        """Account and digest in hex, as Redis keys and events spell them."""
+        return self.account_id.hex, self.digest.hex()
 
+
+@lru_cache(maxsize=4_096)  # an agent saves one workflow many times
 def workflow_key(account_id: UUID, workflow_id: str) -> WorkflowKey:
     return WorkflowKey(account_id, workflow_id, workflow_digest(account_id, workflow_id))
 

@@ -113,7 +113,7 @@ def _row(
     entry: QueueEntry, event_type: str, body: catalogue.Body, *, erased: bool = False, uid: bytes = b""
 ) -> EventRow:
     at = moment(int(entry.fields.get(b"m") or entry.written_at))
-    return uid or entry.fields[b"u"], event_type, _account(entry.fields[b"a"]), at, erased, catalogue.encode(body)
+    return uid or entry.uid, event_type, _account(entry.fields[b"a"]), at, erased, catalogue.encode(body)
 
 
 @lru_cache(maxsize=10_000)
@@ -151,7 +151,7 @@ def _saved(entry: QueueEntry, step: Step, *, replaced: bool, head_changed: bool)
 
 def _status_changed(entry: QueueEntry, step: Step, status: str) -> EventRow:
     envelope = decode_envelope(step.envelope)
-    uid = blake2b(entry.fields[b"u"] + status.encode(), digest_size=16).digest()
+    uid = blake2b(entry.uid + status.encode(), digest_size=16).digest()
     body = catalogue.WorkflowCompleted(**_named(entry, step), agent_id=envelope.agent_id)
     if status == "failed":
         error = envelope.error
@@ -182,17 +182,15 @@ def _resumed(projection: Projection, entry: QueueEntry) -> EventRow:
     body = catalogue.WorkflowResumed(
         digest=entry.fields[b"d"].decode(),
         generation=generation,
-        source=entry.fields.get(b"o", b"hot").decode(),
+        source=entry.fields[b"o"].decode(),
         **({} if erased else _resumed_by(entry)),
     )
     return _row(entry, "workflow.resumed", body, erased=erased)
 
 
 def _resumed_by(entry: QueueEntry) -> dict[str, Any]:
-    """Who resumed what; an entry of an older release does not name the step."""
+    """Who resumed what."""
     workflow_id, agent_id = entry.fields[b"w"].decode(), entry.fields[b"n"].decode() or None
-    if b"s" not in entry.fields:
-        return {"workflow_id": workflow_id, "agent_id": agent_id}
     step = int(entry.fields[b"s"])
     return {
         "workflow_id": workflow_id,

@@ -21,6 +21,7 @@ from snapstate_project.common.errors import RedisDown, ServiceUnavailable
 from snapstate_project.common.threads import in_thread
 
 recent = RecentStates()
+encode = msgspec.json.Encoder().encode
 
 
 class SaveOutcome(msgspec.Struct, frozen=True):
@@ -30,7 +31,7 @@ class SaveOutcome(msgspec.Struct, frozen=True):
     at: int
     size: int
     replayed: bool
-    diff: Difference | None
+    diff: Difference | msgspec.Raw | None
 
 
 async def save_checkpoint(account_id: UUID, new: NewCheckpoint) -> SaveOutcome:
@@ -55,12 +56,12 @@ async def save_checkpoint(account_id: UUID, new: NewCheckpoint) -> SaveOutcome:
 
 
 class Guess:
-    """That the head is what this process saved last; the diff that follows from it is made while Redis works."""
+    """That the head is what this process saved last; the diff that follows is made, and written, while Redis works."""
 
     def __init__(self, key: WorkflowKey, new: NewCheckpoint) -> None:
         self.before = recent.get(key) if new.wants_diff else None
         self.new = new
-        self.diff: Difference | None = None
+        self.diff: msgspec.Raw | None = None
 
     @property
     def head(self) -> str:
@@ -68,7 +69,7 @@ class Guess:
 
     def work_out(self) -> None:
         if self.before and self.diff is None:
-            self.diff = difference(self.before.state, self.new.state)
+            self.diff = msgspec.Raw(encode(difference(self.before.state, self.new.state)))
 
 
 async def _diff(key: WorkflowKey, new: NewCheckpoint, saved: Saved) -> Difference | None:

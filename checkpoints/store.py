@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
@@ -13,6 +14,7 @@ from checkpoints.ids import WorkflowKey
 from checkpoints.verdicts import Ask, Busy, Compare, Head, Range, Refused, Replayed, Resumed, Saved, Tail
 from snapstate_project.common import redis
 from snapstate_project.common.redis import Script
+from snapstate_project.events.queue import SEPARATOR
 
 KEEP_STEPS = 20
 KEEP_BYTES = 1_048_576
@@ -24,15 +26,19 @@ _save, _resume, _read, _patch = (
 _erase, _settle, _evict, _prune = (Script(_LUA / f"{name}.lua") for name in ("erase", "settle", "evict", "prune"))
 
 
-def new_uid() -> bytes:
-    """What makes an event itself: sixteen bytes, rising with time so that their index stays warm."""
-    return time.time_ns().to_bytes(8) + os.urandom(8)
+def event(kind: str, key: WorkflowKey, **fields: Argument) -> str:
+    """An event as far as it is known here, for a script to end. Its uid rises with time: the index of it stays warm."""
+    uid = (time.time_ns().to_bytes(8) + os.urandom(8)).hex()
+    known = ("t", kind, "u", uid, "a", key.named[0], "d", key.named[1], "w", key.workflow_id)
+    return SEPARATOR.join([*known, *(str(part) for pair in fields.items() for part in pair)] if fields else known)
 
 
-def keys(key: WorkflowKey) -> list[str]:
-    name = f"wf:{{{key.shard:02d}}}:{key.account_id.hex}:{key.digest.hex()}"
+@lru_cache(maxsize=4_096)
+def keys(key: WorkflowKey) -> tuple[bytes, ...]:
     shard = f"{{{key.shard:02d}}}"
-    return [f"{name}:head", f"{name}:log", f"{name}:steps", f"events:{shard}", f"gone:{name[3:]}", f"intake:{shard}"]
+    name = f"{shard}:{':'.join(key.named)}"
+    own = [f"wf:{name}:head", f"wf:{name}:log", f"wf:{name}:steps"]
+    return tuple(each.encode() for each in [*own, f"events:{shard}", f"gone:{name}", f"intake:{shard}"])
 
 
 class Ahead(Protocol):
@@ -52,7 +58,7 @@ async def save(key: WorkflowKey, new: NewCheckpoint, known: bytes, default_ttl: 
         [
             known, new.step, new.digest, new.guard, new.state, new.metadata, new.envelope, new.status,
             "" if new.ttl_seconds is None else new.ttl_seconds, default_ttl, believed if new.wants_diff else "",
-            new_uid(), *_named(key),
+            event("save", key),
         ],
         meanwhile=ahead.work_out if ahead else None,
     )  # fmt: skip
@@ -60,7 +66,7 @@ async def save(key: WorkflowKey, new: NewCheckpoint, known: bytes, default_ttl: 
 
 
 async def resume(key: WorkflowKey, known: bytes, agent_id: str | None) -> Resumed | Ask | None:
-    reply = await redis.link().run(_resume, keys(key), [known, new_uid(), *_named(key), agent_id or ""])
+    reply = await redis.link().run(_resume, keys(key), [known, event("resume", key, n=agent_id or "")])
     if reply[0] == b"head":
         head = _head(reply[1])
         return Resumed(head, _step(head, head.sequence, reply[2]) if reply[2] else None, reply[3].decode())
@@ -69,11 +75,11 @@ async def resume(key: WorkflowKey, known: bytes, agent_id: str | None) -> Resume
 
 async def read(key: WorkflowKey, known: bytes, wanted: Range) -> Tail | Ask | None:
     order = "desc" if wanted.newest_first else "asc"
-    uid = new_uid() if wanted.metered else b""
+    noted = event("replay", key) if wanted.metered else ""
     reply = await redis.link().run(
         _read,
         keys(key),
-        [known, wanted.first, wanted.last, order, wanted.limit, wanted.room, uid, *_named(key)],
+        [known, wanted.first, wanted.last, order, wanted.limit, wanted.room, noted],
     )
     if reply[0] == b"tail":
         head = _head(reply[1])
@@ -84,26 +90,25 @@ async def read(key: WorkflowKey, known: bytes, wanted: Range) -> Tail | Ask | No
 
 async def note_replay(key: WorkflowKey, generation: int, count: int) -> None:
     """Write down a replay that was answered from more than the tail."""
-    await _note(key, generation, ["t", "replay", "n", count])
+    await _note(key, event("replay", key, g=generation, q=0, n=count))
 
 
 async def note_resume(key: WorkflowKey, head: Head, agent_id: str | None, source: str) -> None:
     """Write down a resume whose state came from a colder tier, as resume.lua does one of Redis."""
     tag = etag(head.generation, head.sequence, head.digest)
-    fields: list[Argument] = ["t", "resume", "n", agent_id or "", "o", source]
-    await _note(key, head.generation, [*fields, "s", head.step, "v", head.sequence, "e", tag])
+    seen: dict[str, Argument] = {"s": head.step, "v": head.sequence, "e": tag}
+    await _note(key, event("resume", key, g=head.generation, q=0, n=agent_id or "", o=source, **seen))
 
 
-async def _note(key: WorkflowKey, generation: int, fields: list[Argument]) -> None:
-    names = [part for pair in zip("adw", _named(key), strict=True) for part in pair]
-    await redis.link().execute("XADD", keys(key)[3], "*", *fields, "u", new_uid(), "g", generation, "q", 0, *names)
+async def _note(key: WorkflowKey, whole_event: str) -> None:
+    await redis.link().execute("XADD", keys(key)[3], "*", "e", whole_event)
 
 
 async def patch(
     key: WorkflowKey, known: bytes, *, ttl: str, pinned: str, keep_last: str, default_ttl: int
 ) -> Ask | bool:
     """Whether there was a workflow to change; '' leaves a setting, '-' removes `keep_last`."""
-    arguments: list[Argument] = [known, ttl, pinned, keep_last, default_ttl, new_uid(), *_named(key)]
+    arguments: list[Argument] = [known, ttl, pinned, keep_last, default_ttl, event("patch", key)]
     reply = await redis.link().run(_patch, keys(key), arguments)
     return _ask(*reply[1:]) if reply[0] == b"ask" else bool(reply[0] == b"patched")
 
@@ -178,10 +183,6 @@ async def generation_of(key: WorkflowKey) -> int:
     return int(await redis.link().execute("HGET", keys(key)[0], "gen") or 0)
 
 
-def _named(key: WorkflowKey) -> tuple[str, str, str]:
-    return key.account_id.hex, key.digest.hex(), key.workflow_id
-
-
 def _ask(why: bytes, basis: bytes) -> Ask:
     return Ask(why.decode(), basis.decode())
 
@@ -218,9 +219,7 @@ def entry_step(generation: int, sequence: int, entry: list[bytes]) -> Step:
 
 
 _SAVE_REPLIES: dict[bytes, Any] = {
-    b"saved": lambda etag, at, gen, seq, how, previous: Saved(
-        etag.decode(), int(at), int(gen), int(seq), how.decode(), previous
-    ),
+    b"saved": lambda etag, at, gen, seq, how, previous: Saved(etag.decode(), at, gen, seq, how.decode(), previous),
     b"replay": lambda etag, at, seq, size: Replayed(etag.decode(), int(at), int(seq), int(size)),
     b"conflict": _refused,
     b"compare": lambda generation, seq, entry: Compare(entry_step(int(generation), int(seq), entry)),

@@ -1,6 +1,5 @@
 -- Change how long a workflow lives: TTL last asked for, pinned, keep_last. It takes a sequence, as a save does.
--- ARGV 3 ttl ('' leave), 4 pinned ('' leave), 5 keep ('' leave, '-' none), 6 default ttl, 7 event uid, 8 account,
---      9 workflow digest, 10 workflow id
+-- ARGV 3 ttl ('' leave), 4 pinned ('' leave), 5 keep ('' leave, '-' none), 6 default ttl, 7 event
 -- Answers {'patched'} · {'none'} · {'ask', ...}
 
 local head, ask = confirmed_head()
@@ -13,7 +12,7 @@ local keep = ARGV[5] == '-' and '' or (ARGV[5] ~= '' and ARGV[5] or v[2] or '')
 local expires = tonumber(v[1]) + 1000000 * tonumber(ttl ~= '' and ttl or ARGV[6])
 local now = now_us()
 local seq = math.max(head.last + 1, now)
-redis.call('XADD', KEYS[4], '*', 't', 'patch', 'u', ARGV[7], 'a', ARGV[8], 'd', ARGV[9], 'w', ARGV[10],
-  'g', whole(head.gen), 'q', whole(seq), 'm', whole(now), 'l', ttl, 'p', pinned, 'k', keep, 'x', whole(expires))
-redis.call('HSET', KEYS[1], 'last', whole(seq), 'ttl', ttl, 'pinned', pinned, 'keep', keep, 'expires', whole(expires))
+queue_event(ARGV[7], 'g', whole(head.gen), 'q', whole(seq), 'm', whole(now), 'l', ttl, 'p', pinned, 'k', keep, 'x',
+  whole(expires))
+redis.call('HSET', KEYS[1], 'last', seq, 'ttl', ttl, 'pinned', pinned, 'keep', keep, 'expires', expires)
 return { 'patched' }

@@ -1,6 +1,5 @@
 -- Read the head and the entries of the tail in a range of steps; one trip, nothing written but an answered replay.
--- ARGV 3 from, 4 to, 5 order (asc|desc), 6 most entries, 7 most bytes, 8 event uid ('' for none), 9 account,
---      10 workflow digest, 11 workflow id
+-- ARGV 3 from, 4 to, 5 order (asc|desc), 6 most entries, 7 most bytes, 8 event ('' for none)
 -- Answers {'tail', head, entries, complete, more} · {'none'} · {'ask', ...}. `complete`: no step of the workflow is
 -- missing in the tail, so that nothing colder need be asked; only then is the replay written down.
 
@@ -27,7 +26,6 @@ for _, step in ipairs(steps) do
   entries[#entries + 1] = { whole(held.seq), entry }
 end
 if complete and ARGV[8] ~= '' then
-  redis.call('XADD', KEYS[4], '*', 't', 'replay', 'u', ARGV[8], 'a', ARGV[9], 'd', ARGV[10], 'w', ARGV[11],
-    'g', whole(head.gen), 'q', 0, 'n', #entries, 'm', whole(now_us()))
+  queue_event(ARGV[8], 'g', whole(head.gen), 'q', 0, 'n', #entries, 'm', whole(now_us()))
 end
 return { 'tail', redis.call('HGETALL', KEYS[1]), entries, complete and 1 or 0, more }

@@ -1,7 +1,7 @@
 -- Save one checkpoint: the rules in their order (replay, guard, step), then entry, head and event as one write.
 -- ARGV 3 step, 4 digest, 5 guard, 6 state, 7 metadata, 8 envelope, 9 status, 10 ttl, 11 default ttl,
 --      12 the head whose state the caller has, ? when it has none, empty when it needs none,
---      13 event uid, 14 account, 15 workflow digest, 16 workflow id
+--      13 event
 -- Answers {'saved', etag, at, gen, seq, how, previous} (how is next where the caller has the state before)
 --       · {'replay', etag, at, seq, size} · {'conflict', what, etag, step}
 --       · {'compare', gen, seq, entry} · {'busy'} · {'ask', ...}
@@ -42,11 +42,13 @@ if found and found.same then
   end
 end
 
-local head_etag = head and etag_of(head.gen, head.seq, head.digest) or ''
 local first = string.sub(guard, 1, 1)
-local refused = (first == '!' and head) or (first == '*' and not head)
-  or (first == '=' and string.sub(guard, 2) ~= head_etag)
-if refused then return { 'conflict', 'guard', head_etag, head and whole(head.step) or '' } end
+if first ~= '' then
+  local head_etag = head and etag_of(head.gen, head.seq, head.digest) or ''
+  local refused = (first == '!' and head) or (first == '*' and not head)
+    or (first == '=' and string.sub(guard, 2) ~= head_etag)
+  if refused then return { 'conflict', 'guard', head_etag, head and whole(head.step) or '' } end
+end
 
 local how
 if not head or step > head.step then
@@ -68,7 +70,7 @@ end
 
 local previous = ''
 if how == 'append' and head and ARGV[12] ~= '' then
-  if ARGV[12] == whole(head.gen) .. ':' .. whole(head.seq) then
+  if ARGV[12] == head.name then
     how = 'next'
   else
     local entry = entry_of(head.seq)
@@ -78,7 +80,8 @@ end
 
 local seq = math.max(last + 1, now)
 local size = #state
-redis.call('XADD', KEYS[2], whole(seq) .. '-0', 'step', whole(step), 'at', whole(now), 'digest', digest,
+local seq_text, gen_text, step_text = whole(seq), whole(gen), ARGV[3]
+redis.call('XADD', KEYS[2], seq_text .. '-0', 'step', step_text, 'at', now, 'digest', digest,
   'guard', guard, 'env', ARGV[8], 'meta', ARGV[7], 'state', state)
 local tail, bytes, total, all = 1, size, 1, size
 if head then
@@ -93,22 +96,21 @@ if head then
     total, all = head.total, all - old.size
   end
 end
-redis.call('HSET', KEYS[3], whole(step), whole(seq) .. ':' .. size .. ':' .. digest)
+redis.call('HSET', KEYS[3], step_text, seq_text .. ':' .. size .. ':' .. digest)
 
 local ttl = ARGV[10] ~= '' and ARGV[10] or (head and head.ttl or '')
 local expires = now + 1000000 * tonumber(ttl ~= '' and ttl or ARGV[11])
 if not head then
-  redis.call('HSET', KEYS[1], 'run', run, 'gen', whole(gen), 'started', whole(now), 'pinned', 0, 'keep', '', 'trim', 0,
-    'ver', 0)
+  redis.call('HSET', KEYS[1], 'run', run, 'gen', gen_text, 'started', now, 'pinned', 0, 'keep', '', 'trim', 0, 'ver', 0)
 end
-local moved = { 'last', whole(seq), 'total', whole(total), 'size', whole(all), 'at', whole(now), 'ttl', ttl,
-  'expires', whole(expires), 'tail', tail, 'bytes', whole(bytes) }
+local moved = { 'last', seq_text, 'total', total, 'size', all, 'at', now, 'ttl', ttl, 'expires', expires, 'tail', tail,
+  'bytes', bytes }
 if how == 'late' then
   redis.call('HSET', KEYS[1], unpack(moved))
 else
-  redis.call('HSET', KEYS[1], 'seq', whole(seq), 'step', whole(step), 'digest', digest, 'guard', guard,
+  redis.call('HSET', KEYS[1], 'seq', seq_text, 'step', step_text, 'digest', digest, 'guard', guard,
     'status', ARGV[9], unpack(moved))
 end
-redis.call('XADD', KEYS[4], '*', 't', 'save', 'u', ARGV[13], 'a', ARGV[14], 'd', ARGV[15], 'w', ARGV[16],
-  'g', whole(gen), 'q', whole(seq), 's', whole(step), 'm', whole(now), 'z', size, 'l', ttl, 'x', whole(expires))
-return { 'saved', etag_of(gen, seq, digest), whole(now), whole(gen), whole(seq), how, previous }
+queue_event(ARGV[13], 'g', gen_text, 'q', seq_text, 's', step_text, 'm', whole(now), 'z', size, 'l', ttl, 'x',
+  whole(expires))
+return { 'saved', gen_text .. '-' .. seq_text .. '-' .. string.sub(digest, 1, 16), now, gen, seq, how, previous }

@@ -21,18 +21,25 @@ if ARGV[2] ~= '' then
   end
 end
 
+-- In text only: as an argument, or in an answer, redis writes a number out by itself, and sooner.
 local function whole(number) return string.format('%.0f', number) end
+
+-- An event is one field, name and value in turn: each field of an entry costs as much as many bytes of one. `begun` is
+-- what the caller knows of it.
+local function queue_event(begun, ...)
+  redis.call('XADD', KEYS[4], '*', 'e', table.concat({ begun, ... }, '\31'))
+end
 
 local function now_us()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+  return time[1] * 1000000 + time[2]
 end
 
 local function load_head()
   local v = redis.call('HMGET', KEYS[1], 'run', 'gen', 'last', 'seq', 'step', 'digest', 'total', 'size', 'ttl',
     'trim', 'tail', 'pinned', 'bytes')
   if not v[2] then return nil end
-  return { run = v[1], gen = tonumber(v[2]), last = tonumber(v[3]), seq = tonumber(v[4]), step = tonumber(v[5]),
+  return { run = v[1], name = v[2] .. ':' .. v[4], gen = tonumber(v[2]), last = tonumber(v[3]), seq = tonumber(v[4]), step = tonumber(v[5]),
     digest = v[6], total = tonumber(v[7]), size = tonumber(v[8]), ttl = v[9] or '', trim = tonumber(v[10]),
     tail = tonumber(v[11]), pinned = v[12] == '1', bytes = tonumber(v[13]) }
 end

@@ -7,10 +7,12 @@ from snapstate_project.common import redis
 
 SHARDS = 16
 MICROSECONDS = 1_000_000
+SEPARATOR = "\x1f"
+"""Between the parts of an event, name and value in turn; no name that a client gives holds a control character."""
 
 
 class QueueEntry(NamedTuple):
-    """One entry: where it stands in which shard's stream, and its fields as the scripts wrote them."""
+    """One entry: where it stands in which shard's stream, and the event's fields as the scripts wrote them."""
 
     shard: int
     id: bytes
@@ -20,6 +22,11 @@ class QueueEntry(NamedTuple):
     def written_at(self) -> int:
         """Microseconds since the epoch, by the server's clock, to the millisecond."""
         return int(self.id.split(b"-")[0]) * 1000
+
+    @property
+    def uid(self) -> bytes:
+        """Sixteen bytes that make the event itself."""
+        return bytes.fromhex(self.fields[b"u"].decode())
 
 
 def stream(shard: int) -> str:
@@ -35,15 +42,17 @@ def read(shards: Iterable[int], count: int) -> tuple[list[QueueEntry], int]:
             pipe.xrange(stream(shard), count=count)
         (seconds, micros), *streams = pipe.execute()
     entries = [
-        QueueEntry(shard, entry_id, _as_mapping(fields))
+        QueueEntry(shard, entry_id, _event_in(fields))
         for shard, found in zip(wanted, streams, strict=True)
         for entry_id, fields in found
     ]
     return entries, seconds * MICROSECONDS + micros
 
 
-def _as_mapping(fields: Any) -> dict[bytes, bytes]:
-    return fields if isinstance(fields, dict) else dict(zip(fields[::2], fields[1::2], strict=True))
+def _event_in(fields: Any) -> dict[bytes, bytes]:
+    """redis-py gives an entry's fields as a mapping or flat."""
+    parts = (fields[b"e"] if isinstance(fields, dict) else fields[1]).split(SEPARATOR.encode())
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def note_state(alive: int, behind: Mapping[int, int]) -> None:
