@@ -6,8 +6,9 @@ sent (percent-encoded), so that routes split them at real slashes; views decode 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import lru_cache
+from http import HTTPStatus
 from time import perf_counter
 from typing import Any, cast
 from urllib.parse import quote
@@ -21,6 +22,7 @@ from django.utils.module_loading import import_string
 from snapstate_project.common.errors import ValidationFailed, error_response
 from snapstate_project.common.request_id import current_request_id, fresh_request_id
 from snapstate_project.common.traffic import requests
+from snapstate_project.protocol import WHOLE
 
 type Message = MutableMapping[str, Any]
 type Receive = Callable[[], Awaitable[Message]]
@@ -29,6 +31,7 @@ type Send = Callable[[Message], Awaitable[None]]
 DRAINED_AT_MOST = 16 * 1024 * 1024
 DRAIN_SECONDS = 5.0
 NO_BODY = frozenset({204, 304})
+STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n" for status in HTTPStatus}
 
 
 class ClientGone(Exception):
@@ -77,6 +80,10 @@ class LeanRequest(Request):
 
     async def take_body(self, receive: Receive) -> None:
         """The body, up to the limit: what is beyond it is never held."""
+        whole = extension(self.scope).get("body")
+        if whole is not None and len(whole) <= settings.MAX_BODY_BYTES:
+            self._body = whole
+            return
         length = self.META.get("CONTENT_LENGTH")
         if length is None and "HTTP_TRANSFER_ENCODING" not in self.META:
             return
@@ -154,18 +161,18 @@ class LeanHandler:
             await request.take_body(receive)
             too_large, began = request.too_large, perf_counter()
             response = await self.chain(request)
-            match, head = request.resolver_match, head_of(response)
+            match, whole = request.resolver_match, whole_of(response)
         except ClientGone:
             return
         except Exception as error:  # noqa: BLE001 (nothing may answer without the one error shape)
             response = last_answer(error)
-            head = head_of(response)
-        requests.note(match, scope["method"], response.status_code, began)
+            whole = whole_of(response)
         if too_large:
-            await answer_and_drain(head, response.content, receive, send)
-            return
-        await send(head)
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else response.content})
+            await answer_and_drain(head_of(response), response.content, receive, send)
+        elif scope["method"] == "HEAD" or not whole or not leaves_whole(scope, whole):
+            await send(head_of(response))
+            await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else response.content})
+        requests.note(match, scope["method"], response.status_code, began)
         for closer in response._resource_closers:  # type: ignore[attr-defined]
             closer()
 
@@ -191,6 +198,29 @@ def head_of(response: HttpResponse) -> Message:
     if response.status_code not in NO_BODY:
         headers.append((b"content-length", b"%d" % len(response.content)))
     return {"type": "http.response.start", "status": response.status_code, "headers": headers}
+
+
+def whole_of(response: HttpResponse) -> bytes:
+    """Head and body as they go over the wire, empty for an answer without a body; ValueError if they cannot."""
+    if response.status_code in NO_BODY:
+        return b""
+    content = response.content
+    lines = [f"{name}: {value}\r\n" for name, (_, value) in response.headers._store.items()]
+    head = f"{STATUS_LINES[response.status_code]}{''.join(lines)}content-length: {len(content)}\r\n\r\n"
+    if head.count("\r") != len(lines) + 3 or head.count("\n") != len(lines) + 3:
+        raise ValueError("A header of the answer holds a line break.")
+    return head.encode("latin1") + content
+
+
+def leaves_whole(scope: Message, whole: bytes) -> bool:
+    """Whether the server took it by its short way, which asks no more questions; else it goes in ASGI's messages."""
+    leave = extension(scope).get("leave")
+    return leave is not None and leave(whole)
+
+
+def extension(scope: Mapping[str, Any]) -> dict[str, Any]:
+    """What our own server offers; other servers do not."""
+    return cast(dict[str, Any], scope.get("extensions", {}).get(WHOLE, {}))
 
 
 async def answer_and_drain(head: Message, body: bytes, receive: Receive, send: Send) -> None:

@@ -12,6 +12,7 @@ class OneWrite:
     def __init__(self, transport: asyncio.Transport) -> None:
         self.transport = transport
         self.head = b""
+        self.is_closing = transport.is_closing  # asked for every answer
 
     def write(self, data: bytes) -> None:
         if data.startswith(HEAD) and not self.head and not data.startswith(INTERIM):

@@ -73,7 +73,7 @@ class Broken(Odd):
         raise Conflict(extra={"existing": None})
 
     async def patch(self, request: HotRequest) -> HttpResponse:
-        return json_response({}, headers={"X-Bad": "\u2603"})
+        return json_response({}, headers={"X-Bad": msgspec.json.decode(request.body)})
 
 
 urlpatterns = [path("workflows/<str:name>", Echo.as_view()), path("checkpoints", Broken.as_view())]

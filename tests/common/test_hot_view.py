@@ -101,8 +101,9 @@ def test_an_error_may_have_siblings(ask):
     assert json.loads(ask("PUT", "/checkpoints", b"{}").body)["existing"] is None
 
 
-def test_a_header_that_cannot_be_sent_is_a_fault_of_ours_and_still_has_the_one_shape(ask):
-    answer = ask("PATCH", "/checkpoints", b"{}")
+@pytest.mark.parametrize("value", ["\u2603", "a\r\nX-Other: b", "a\n", "a\rb"])
+def test_a_header_that_cannot_be_sent_is_a_fault_of_ours_and_still_has_the_one_shape(ask, value):
+    answer = ask("PATCH", "/checkpoints", json.dumps(value).encode())
     assert (answer.status, answer.error["code"]) == (500, "INTERNAL_ERROR")
     assert answer.error["request_id"] == answer.headers["x-request-id"]
 
