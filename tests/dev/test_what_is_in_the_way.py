@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from snapstate_project.dev.errors import CannotStart
+from snapstate_project.dev.postgres import check_loads
 from tests.dev.steps import Up
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root's Postgres runs as another user")
@@ -39,6 +41,18 @@ def test_a_postgres_folder_that_was_never_finished(tmp_home):
     said = refusal(home)
     assert f"The data folder {home}/postgres is incomplete" in said
     assert "set SNAPSTATE_HOME to another folder" in said
+
+
+def test_a_library_that_postgres_needs_and_the_system_lacks(tmp_path):
+    """What the loader says of it, said by a stand-in: this system has the library."""
+    program = tmp_path / "postgres"
+    program.write_text(
+        "#!/bin/sh\n"
+        'echo "$0: error while loading shared libraries: libxml2.so.2: cannot open shared object file" >&2; exit 127\n'
+    )
+    program.chmod(0o755)
+    with pytest.raises(CannotStart, match=r"the library libxml2\.so\.2 is missing.*apt-get install libxml2\)"):
+        check_loads(program)
 
 
 def test_a_valkey_file_that_is_damaged(tmp_home):
