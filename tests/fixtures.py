@@ -4,6 +4,7 @@ Nothing is flushed between tests: every test makes its own accounts, and account
 """
 
 import os
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,11 +16,13 @@ import pytest
 import redis as redis_py
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.signals import request_finished
 from django.db import close_old_connections
 from django.test import Client
 
 from accounts import services
 from accounts.models import Account
+from snapstate_project.apps import close_connections
 from snapstate_project.events import intake as taking
 from snapstate_project.events import relay
 from tests import environment
@@ -33,6 +36,27 @@ def fresh_connections() -> Iterator[None]:
     """A test that stopped or killed Postgres leaves no broken connection to the next."""
     yield
     close_old_connections()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_connection() -> Iterator[None]:
+    """A `Client` answers in the thread of its test: the connection there is the test's, not the request's to close.
+
+    Django's `Client` sees to that for Django's own receiver of this signal; it cannot know ours.
+    """
+    tests_own = threading.current_thread()
+
+    def close_unless_it_is_the_tests(**_: object) -> None:
+        if threading.current_thread() is tests_own:
+            close_old_connections()
+        else:
+            close_connections()
+
+    request_finished.disconnect(close_connections)
+    request_finished.connect(close_unless_it_is_the_tests)
+    yield
+    request_finished.disconnect(close_unless_it_is_the_tests)
+    request_finished.connect(close_connections)
 
 
 @pytest.fixture(scope="session")

@@ -46,6 +46,7 @@ class Api(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the second piece of an answer does not wait for the ACK of the first
     server: Api
 
     def setup(self) -> None:

@@ -76,6 +76,7 @@ class Scripted(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the second piece of an answer does not wait for the ACK of the first
     server: Scripted
 
     def handle_any(self) -> None:

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-import redis as redis_py
 from auditlog.models import LogEntry
 from django.contrib.auth.models import User
 from django.core import cache as caches
@@ -22,10 +21,10 @@ from billing.models import UsageRecord
 from billing.periods import month_of
 from checkpoints.models import Workflow
 from snapstate_project.common import redis
+from tests.dashboard.outage import NOWHERE
 from tests.dashboard.test_sign_in import browser, code_of, enrolled, is_in, sign_in  # noqa: F401
 from webhooks.models import Endpoint
 
-NOWHERE = redis_py.Redis(port=1)
 YES = {"confirmed": "yes", "reason": "because"}
 
 

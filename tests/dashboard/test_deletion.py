@@ -21,10 +21,10 @@ from checkpoints.models import Checkpoint, Erasure, Workflow
 from snapstate_project.closing import close_due_accounts
 from snapstate_project.common import redis
 from snapstate_project.common.errors import RedisDown
+from tests.dashboard.outage import NOWHERE
 from webhooks.models import Endpoint
 
 PAGE = "/admin/accounts/account"
-NOWHERE = redis_py.Redis(port=1)
 
 
 @pytest.fixture

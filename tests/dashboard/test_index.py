@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx
 import pytest
-import redis as redis_py
 from django.core.cache import cache
 from django.core.files.storage import storages
 from django.db import connection, transaction
@@ -28,9 +27,9 @@ from billing.periods import month_of
 from billing.revenue import estimated_revenue
 from snapstate_project import dashboard_figures as figures
 from snapstate_project.common import redis
+from tests.dashboard.outage import NOWHERE
 from tests.dashboard.seeded import demo
 
-NOWHERE = redis_py.Redis(port=1)
 MOST_QUERIES, MOST_MS, TRIES = 30, 300, 40
 
 

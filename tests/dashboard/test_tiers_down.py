@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import redis as redis_py
 from django.conf import settings
 from django.contrib import admin
 from django.core import cache as caches
@@ -15,8 +14,8 @@ from django_redis.cache import RedisCache
 from accounts.models import Account
 from checkpoints.models import Workflow
 from snapstate_project.common import redis
+from tests.dashboard.outage import NOWHERE
 
-NOWHERE = redis_py.Redis(port=1)
 YES = {"confirmed": "yes", "reason": "because", "days": "3"}
 NO_ARCHIVE = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": "/proc/nowhere"}}
 
