@@ -3,9 +3,12 @@
 pytest-django finds Django set up already: its fixtures are there, and no test needs a mark to use the database.
 """
 
+from typing import Any
+
 import pytest
 
 from tests import environment
+from tests.scheduling import scheduler
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -16,3 +19,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure() -> None:
     environment.stop()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    return scheduler(config, log)

@@ -12,7 +12,7 @@ from checkpoints import archiving, codec
 from checkpoints.content import Envelope, digest, encode_envelope, pack
 from checkpoints.models import ArchiveSegment, Workflow
 
-DUE = 1_000
+DUE = 200
 ENVELOPE = encode_envelope(Envelope(None, None, "active", None))
 STATE = b'{"history": ["one", "two", "three"]}'
 BODY = codec.encode(pack(ENVELOPE, b"", STATE))

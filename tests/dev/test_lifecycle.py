@@ -76,12 +76,11 @@ def test_a_second_run_finds_its_data_key_and_operator(start):
 
 
 @pytest.mark.parametrize(("name", "word"), [("web", "gunicorn"), ("postgres", "bin/postgres"), ("valkey", "REDIS_URL")])
-def test_what_dies_is_started_again(start, name, word):
-    up = start()
-    word = f":{urlsplit(up.dev_env[word]).port}" if word in up.dev_env else word
-    os.kill(up.child(word), signal.SIGKILL)
-    assert up.says(f"{name:<8} | died (killed by SIGKILL); starting it again")
-    assert wait_until(lambda: ready(up), seconds=30)
+def test_what_dies_is_started_again(running, name, word):
+    word = f":{urlsplit(running.dev_env[word]).port}" if word in running.dev_env else word
+    os.kill(running.child(word), signal.SIGKILL)
+    assert running.says(f"{name:<8} | died (killed by SIGKILL); starting it again")
+    assert wait_until(lambda: ready(running), seconds=30)
 
 
 def test_five_deaths_within_a_minute_end_everything_with_the_reason(start):

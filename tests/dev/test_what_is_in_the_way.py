@@ -83,9 +83,9 @@ def test_a_given_postgres_that_does_not_answer(tmp_home):
     assert "secret" not in said
 
 
-def test_servers_that_are_given_are_used(start, redis, sql):
+def test_servers_that_are_given_are_used(start, tmp_home, redis, sql):
     given = {name: os.environ[name] for name in ("REDIS_URL", "CELERY_BROKER_URL", "DATABASE_URL")}
-    up = start(**given)
+    up = start(home=tmp_home(), **given)
     assert {name: up.dev_env[name] for name in given} == given
     assert sorted(path.name for path in up.home.iterdir() if path.is_dir()) == []
 

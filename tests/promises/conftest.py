@@ -12,7 +12,7 @@ from tests.promises.stack import Stack, Tenant, running
 FIGURES = "figures"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def running_stack() -> Iterator[Stack]:
     with running(environment.open_folder()) as stack:
         yield stack
