@@ -35,7 +35,7 @@ LONGEST_FIRST = (
 )
 
 
-class LongestFirst(LoadFileScheduling):
+class LongestFirst(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
         folder = file.rpartition("/")[0]
