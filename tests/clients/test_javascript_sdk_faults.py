@@ -19,6 +19,7 @@ EACH = SAVES // AGENTS
 @pytest.mark.timeout(240)
 # So much is made here that it is here that the collector finds what event loops of earlier tests have left open.
 @pytest.mark.filterwarnings("ignore:.*_SelectorTransport.__del__:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore:.*<socket.socket fd=:pytest.PytestUnraisableExceptionWarning")
 def test_every_save_is_there_once_and_no_error_is_heard(
     base_url: str, key: str, account: Account, api: httpx.Client, intake: Callable[[], None]
 ) -> None:
