@@ -16,7 +16,7 @@ up: .venv/.installed ## Start everything on this machine; Ctrl-C stops it
 	@exec $(RUN) -m snapstate_project.dev
 
 test: .venv/.installed-dev docs/dist/404.html sdk/dist/.built mcp-server/tests/node/node_modules/.installed tests/clients/generated/node_modules/.installed ## Run every test (ARGS="tests/house -x" to choose)
-	@exec $(RUN) -m pytest $(or $(ARGS),-n 2 --dist loadfile)
+	@exec $(RUN) -m pytest $(or $(ARGS),-n 3 --dist loadfile)
 
 chaos: .venv/.installed-dev ## Kill, freeze and starve everything for three minutes under load; what was lost (STORM_SECONDS, STORM_SEED)
 	@STORM_SECONDS=$${STORM_SECONDS:-180} exec $(RUN) -m pytest -q --timeout 900 tests/promises/test_storm.py

@@ -83,12 +83,12 @@ def test_what_dies_is_started_again(running, name, word):
     assert wait_until(lambda: ready(running), seconds=30)
 
 
-def test_five_deaths_within_a_minute_end_everything_with_the_reason(running):
-    """The last test that uses it."""
-    everyone = family(running.pid)
+def test_five_deaths_within_a_minute_end_everything_with_the_reason(start):
+    up = start()
+    everyone = family(up.pid)
     for times in range(1, 6):
-        os.kill(running.child("snapstate_project beat"), signal.SIGKILL)
-        assert times == 5 or running.says("beat     | died", times=times)
-    assert running.popen.wait(40) == 1
-    assert "beat died 5 times within a minute, the last time with killed by SIGKILL" in running.said
+        os.kill(up.child("snapstate_project beat"), signal.SIGKILL)
+        assert times == 5 or up.says("beat     | died", times=times)
+    assert up.popen.wait(40) == 1
+    assert "beat died 5 times within a minute, the last time with killed by SIGKILL" in up.said
     assert gone(everyone)
