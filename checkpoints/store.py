@@ -1,6 +1,5 @@
 """The hot tier. Each function is one round trip and one script; nothing here knows of Postgres."""
 
-import os
 import time
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,6 +12,7 @@ from checkpoints.envelope import NewCheckpoint
 from checkpoints.ids import WorkflowKey
 from checkpoints.verdicts import Ask, Busy, Compare, Head, Range, Refused, Replayed, Resumed, Saved, Tail
 from snapstate_project.common import redis
+from snapstate_project.common.randomness import random_piece
 from snapstate_project.common.redis import Script
 from snapstate_project.events.queue import SEPARATOR
 
@@ -28,7 +28,7 @@ _erase, _settle, _evict, _prune = (Script(_LUA / f"{name}.lua") for name in ("er
 
 def event(kind: str, key: WorkflowKey, **fields: Argument) -> str:
     """An event as far as it is known here, for a script to end. Its uid rises with time: the index of it stays warm."""
-    uid = (time.time_ns().to_bytes(8) + os.urandom(8)).hex()
+    uid = (time.time_ns().to_bytes(8) + random_piece()[:8]).hex()
     known = ("t", kind, "u", uid, "a", key.named[0], "d", key.named[1], "w", key.workflow_id)
     return SEPARATOR.join([*known, *(str(part) for pair in fields.items() for part in pair)] if fields else known)
 

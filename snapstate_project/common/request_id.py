@@ -1,6 +1,5 @@
 """Every request gets a fresh UUIDv4: on the request, on every log line of it, on the response."""
 
-import os
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import cast
@@ -9,6 +8,7 @@ from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from snapstate_project.common.randomness import random_piece
 from snapstate_project.common.response import set_header
 
 type GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
@@ -23,7 +23,7 @@ def current_request_id() -> str:
 
 def fresh_request_id() -> str:
     """A UUIDv4; uuid.uuid4() takes three times as long."""
-    digits = os.urandom(16).hex()
+    digits = random_piece().hex()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
