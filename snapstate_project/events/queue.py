@@ -51,7 +51,10 @@ def read(shards: Iterable[int], count: int) -> tuple[list[QueueEntry], int]:
 
 def _event_in(fields: Any) -> dict[bytes, bytes]:
     """redis-py gives an entry's fields as a mapping or flat."""
-    parts = (fields[b"e"] if isinstance(fields, dict) else fields[1]).split(SEPARATOR.encode())
+    mapping = fields if isinstance(fields, dict) else dict(zip(fields[::2], fields[1::2], strict=True))
+    if b"t" in mapping:  # of a process that is not updated yet: each name a field, the uid as it is
+        return mapping | {b"u": mapping[b"u"].hex().encode()}
+    parts = mapping[b"e"].split(SEPARATOR.encode())
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
