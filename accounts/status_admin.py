@@ -31,7 +31,8 @@ DELETING = {
     "title": "Schedule deletion",
     "consequence": (
         "Suspended from now on. When the days are over, every workflow is erased in every tier, webhooks and agents "
-        "go, all keys are revoked and the account is closed. Usage and invoices stay."
+        "go, all keys are revoked and the account is closed; a subscription at Stripe ends with a last invoice. "
+        "Usage and invoices stay."
     ),
     "button": "Schedule deletion",
     "done": "Deletion scheduled",

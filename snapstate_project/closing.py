@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts import closing
 from accounts.models import Deletion
 from agents_app import services as agents
+from billing.stripe_endings import end_subscriptions
 from checkpoints import leaving
 from snapstate_project.common import stopping
 from snapstate_project.common.errors import RedisDown
@@ -59,6 +60,8 @@ def close_account(deletion: Deletion, now: datetime) -> bool:
     agents.delete_agents(deletion.account_id)
     was_taken = all_is_taken(deletion, now)  # asked first: what is taken after this is not erased by what follows
     if not (leaving.erase_some(deletion.account_id) and was_taken):
+        return False
+    if not end_subscriptions(deletion.account):  # last: an outage of Stripe's is no reason to keep what is to be erased
         return False
     closing.finish_deletion(deletion)
     log.info("account_deleted", account=str(deletion.account_id))

@@ -24,6 +24,8 @@ class FakeStripe:
         self.by_key: dict[str, str] = {}
         self.meter_events: dict[str, dict[str, Any]] = {}
         self.objects: dict[str, dict[str, Any]] = {}
+        self.subscriptions: dict[str, dict[str, Any]] = {}
+        self.ended: dict[str, dict[str, str]] = {}
         self.posts: Counter[str] = Counter()
         self.fail: list[tuple[int, dict[str, Any]]] = []
         self.hang_up = self.hold = False
@@ -68,6 +70,23 @@ class FakeStripe:
         self.meter_events[name] = form
         return 200, {"object": "billing.meter_event", "identifier": name}
 
+    def subscribe(self, customer: str) -> str:
+        new = f"sub_{self.name}{next(self.numbers):05d}"
+        self.subscriptions[new] = {"id": new, "object": "subscription", "customer": customer, "status": "active"}
+        return new
+
+    def list_subscriptions(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        if form["customer"] not in self.customers:
+            return refused(f"No such customer: '{form['customer']}'", code="resource_missing")
+        found = [each for each in self.subscriptions.values() if each["customer"] == form["customer"]]
+        return 200, {"object": "list", "data": found, "has_more": False, "url": "/v1/subscriptions"}
+
+    def cancel(self, name: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        if name not in self.subscriptions:
+            return 404, refused(f"No such subscription: '{name}'", code="resource_missing")[1]
+        self.ended[name] = form
+        return 200, self.subscriptions.pop(name) | {"status": "canceled"}
+
     # --- What it tells ---
 
     def event(self, kind: str, told: dict[str, Any], *, created: int, **more: Any) -> dict[str, Any]:
@@ -76,8 +95,8 @@ class FakeStripe:
         return {"id": event_id, "object": "event", "type": kind, "created": created, "data": data, **more}
 
 
-def refused(message: str) -> tuple[int, dict[str, Any]]:
-    return 400, {"error": {"type": "invalid_request_error", "message": message}}
+def refused(message: str, **more: str) -> tuple[int, dict[str, Any]]:
+    return 400, {"error": {"type": "invalid_request_error", "message": message, **more}}
 
 
 def signed(event: dict[str, Any], secret: str = SECRET, at: int | None = None) -> tuple[bytes, dict[str, str]]:
@@ -94,8 +113,17 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         if url.path == "/v1/customers":
             self.answer(*self.stripe.list_customers(dict(parse_qsl(url.query))))
+        elif url.path == "/v1/subscriptions":
+            self.answer(*self.stripe.list_subscriptions(dict(parse_qsl(url.query))))
         else:
             self.answer(200, self.stripe.objects[url.path.rpartition("/")[2]])
+
+    def do_DELETE(self) -> None:
+        url = urlsplit(self.path)
+        form = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        if self.stripe.fail:
+            return self.answer(*self.stripe.fail.pop(0))
+        return self.answer(*self.stripe.cancel(url.path.rpartition("/")[2], dict(parse_qsl(form or url.query))))
 
     def do_POST(self) -> None:
         form = dict(parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
