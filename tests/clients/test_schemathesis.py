@@ -1,6 +1,7 @@
 """Other people's fuzzer on our own description of the API: every check, every operation, nothing found.
 
-SNAPSTATE_FUZZ_SECONDS gives it more than the seconds it has in `make test`, of which the edges take the first half.
+SNAPSTATE_FUZZ_SECONDS gives it more than the seconds it has in `make test`. Edges come to an end, in about half of them
+where nobody else works and in more where somebody does; what is made up has none.
 """
 
 import os
@@ -81,7 +82,7 @@ def cases(said: str) -> int:
 @pytest.mark.slow
 @pytest.mark.timeout(300 + SECONDS)
 def test_the_edges_of_every_field_show_nothing(run: Run) -> None:
-    said = run("examples,coverage", "--max-time", str(SECONDS * 3 // 5))
+    said = run("examples,coverage", "--max-time", str(SECONDS * 3))
     print(cases(said), "cases")
     assert cases(said) > 100
 

@@ -58,7 +58,7 @@ def start(migrated_home: Callable[[], Path]) -> Iterator[Callable[..., Up]]:
     started: list[Up] = []
 
     def make(*command: str, home: Path | None = None, **env: str) -> Up:
-        started.append(Up(home or migrated_home(), *command, **env))
+        started.append(Up(home or migrated_home(), *command, **{"WEB_CONCURRENCY": "1", **env}))
         return started[-1].start()
 
     yield make
