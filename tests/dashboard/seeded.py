@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from django.core.management import call_command
 from django.db import connections
 
+from snapstate_project.events import intake
 from tests.environment import TEMPLATE_URL, administer
 
 LEAVE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
@@ -16,17 +17,22 @@ LEAVE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 
 
 @contextmanager
 def demo(**wanted: int) -> Iterator[None]:
-    """Everything in this process, the live server's threads too, works on a database with this demo meanwhile."""
+    """Everything in this process, the live server's threads too, works on a database with this demo meanwhile.
+
+    What waits in Redis goes to the database whose accounts it is of, before each turn from one to the other.
+    """
     url, name = os.environ["DATABASE_URL"], f"snapstate_tests_{os.getpid()}_demo"
     migrated = os.environ[TEMPLATE_URL] != url  # a worker of pytest-xdist has a copy: in the template itself is nobody
     administer(url, f"CREATE DATABASE {name} TEMPLATE {name_in(os.environ[TEMPLATE_URL]) if migrated else 'template0'}")
     try:
+        intake.drain()
         switch_to(name)
         administer(url, LEAVE.format(name_in(url)))
         if not migrated:
             call_command("migrate", verbosity=0)
         call_command("seed_demo", **wanted)
         yield
+        intake.drain()
     finally:
         switch_to(name_in(url))
         administer(url, f"DROP DATABASE {name} WITH (FORCE)")

@@ -69,7 +69,7 @@ class Up(Process):
 
     def child(self, word: str) -> int:
         """The process of our family whose command line has this word; the oldest, so a master and not its workers."""
-        wait_until(lambda: bool(self.children(word)), seconds=10)
+        wait_until(lambda: bool(self.children(word)), seconds=30)
         return min(self.children(word))
 
     def children(self, word: str) -> list[int]:
