@@ -56,7 +56,8 @@ def test_an_outage_of_stripe_holds_back_only_the_end(subscribed: Account, fake: 
 
 def test_usage_that_stripe_has_not_been_told_of_comes_first(subscribed: Account, fake: Any) -> None:
     report = MeterReport.objects.create(
-        account=subscribed, month=date(2026, 11, 1), meter="writes", start=0, units=5, identifier=f"r{subscribed.pk}",
+        account=subscribed, month=date(2026, 11, 1), meter="checkpoint_writes", start=0, units=5,
+        identifier=f"r{subscribed.pk}",
         at=timezone.now(),
     )  # fmt: skip
     assert not close(subscribed)
