@@ -80,10 +80,6 @@ class LeanRequest(Request):
 
     async def take_body(self, receive: Receive) -> None:
         """The body, up to the limit: what is beyond it is never held."""
-        whole = extension(self.scope).get("body")
-        if whole is not None and len(whole) <= settings.MAX_BODY_BYTES:
-            self._body = whole
-            return
         length = self.META.get("CONTENT_LENGTH")
         if length is None and "HTTP_TRANSFER_ENCODING" not in self.META:
             return

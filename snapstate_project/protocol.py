@@ -1,7 +1,6 @@
 """HTTP as uvicorn reads it; what cannot be read is answered in the one error shape, with an id, like all else.
 
-A request that came whole runs at once, up to its first wait, and a ready answer leaves by the short way: both are turns
-of the loop, and time, that a client need not wait for.
+A ready answer leaves by the short way: nobody looks a second time at headers of our own making.
 """
 
 import asyncio
@@ -18,43 +17,18 @@ from snapstate_project.one_write import OneWrite
 logger = logging.getLogger(__name__)
 UNREADABLE = "This is no HTTP request that can be read; or its first line, or a header, is longer than is taken."
 WHOLE = "snapstate.whole"
-"""The ASGI extension for what need not come or go in pieces: `body`, where it came whole, and `leave` (see `leave`)."""
+"""The ASGI extension by which an answer leaves whole: its `leave` (see below)."""
 
 
 class Protocol(HttpToolsProtocol):
     """No view, no middleware and no ASGI application hears of a request that cannot be read: there is none yet."""
 
-    reading = False
-    begun: tuple[RequestResponseCycle, Any] | None = None
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(cast(asyncio.Transport, OneWrite(transport)))
 
-    def data_received(self, data: bytes) -> None:
-        self.reading = True
-        try:
-            super().data_received(data)
-        finally:
-            self.reading = False
-            if self.begun is not None:
-                begun, self.begun = self.begun, None
-                self.run_at_once(*begun)
-
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Of a request that waited for the answer to one before it, in a turn of its own: else each would nest."""
         cycle.scope["extensions"] = {WHOLE: {"leave": partial(leave, cycle)}}
-        if self.reading:
-            self.begun = cycle, app
-        else:
-            super()._start_asgi_task(cycle, app)
-
-    def run_at_once(self, cycle: RequestResponseCycle, app: Any) -> None:
-        if not cycle.more_body:
-            cycle.scope["extensions"][WHOLE]["body"] = bytes(cycle.body)
-        task = asyncio.Task(cycle.run_asgi(app), loop=self.loop, eager_start=True)
-        if not task.done():
-            self.tasks.add(task)
-            task.add_done_callback(self.tasks.discard)
+        super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
         cast(OneWrite, self.transport).flush()  # of an answer without a body

@@ -1,4 +1,4 @@
-"""A request that came whole runs at once; requests that came together are answered in turn, each by itself."""
+"""Requests that came together are answered in turn, each by itself; what comes in pieces is answered too."""
 
 import json
 
