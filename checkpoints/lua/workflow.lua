@@ -39,9 +39,9 @@ local function load_head()
   local v = redis.call('HMGET', KEYS[1], 'run', 'gen', 'last', 'seq', 'step', 'digest', 'total', 'size', 'ttl',
     'trim', 'tail', 'pinned', 'bytes')
   if not v[2] then return nil end
-  return { run = v[1], name = v[2] .. ':' .. v[4], gen = tonumber(v[2]), last = tonumber(v[3]), seq = tonumber(v[4]), step = tonumber(v[5]),
-    digest = v[6], total = tonumber(v[7]), size = tonumber(v[8]), ttl = v[9] or '', trim = tonumber(v[10]),
-    tail = tonumber(v[11]), pinned = v[12] == '1', bytes = tonumber(v[13]) }
+  return { run = v[1], name = v[2] .. ':' .. v[4], gen = tonumber(v[2]), last = tonumber(v[3]), seq = tonumber(v[4]),
+    step = tonumber(v[5]), digest = v[6], total = tonumber(v[7]), size = tonumber(v[8]), ttl = v[9] or '',
+    trim = tonumber(v[10]), tail = tonumber(v[11]), pinned = v[12] == '1', bytes = tonumber(v[13]) }
 end
 
 local function etag_of(gen, seq, digest) return whole(gen) .. '-' .. whole(seq) .. '-' .. string.sub(digest, 1, 16) end
