@@ -1,9 +1,16 @@
 """What is JSON we take, where it is wrong, and when two texts say the same."""
 
+import json
+
+import orjson
 import pytest
 
 from checkpoints.json_text import metadata_terms, same_value, term
+from snapstate_project.common import json_text
 from snapstate_project.common.json_text import BadJSON, check
+
+CODE = {"history": [{"role": "tool", "content": 'x = {"a": [1, 2]}\n' * 300}]}
+HIDDEN = b"[" * 149 + b"]" * 149
 
 
 @pytest.mark.parametrize(
@@ -28,6 +35,23 @@ def test_the_place_of_a_fault_is_named(text: bytes, path: str) -> None:
 @pytest.mark.parametrize("text", [b'{"v":' + b"[" * 99 + b"]" * 99 + b"}", b'{"a":' * 100 + b"1" + b"}" * 100])
 def test_a_hundred_levels_are_taken(text: bytes) -> None:
     check(text, "state")
+
+
+@pytest.mark.parametrize("text", [orjson.dumps(CODE), json.dumps(CODE).encode(), json.dumps(CODE, indent=2).encode()])
+def test_brackets_in_strings_are_not_looked_at_one_by_one(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "_depth_of", lambda _text: pytest.fail("the whole text was walked"))
+    assert check(text, "state") == CODE
+
+
+@pytest.mark.parametrize(
+    "fill", ["", "x" * 5_000, "é" * 5_000, "{[" * 2_500], ids=["short", "long", "not ASCII", "code"]
+)
+@pytest.mark.parametrize("space", [b"", b" "], ids=["compact", "spaced"])
+@pytest.mark.parametrize("deep", [HIDDEN, b"[" * 1_000 + b"]" * 1_000], ids=["150", "1000"])
+def test_a_deep_member_behind_another_of_its_name_is_found(fill: str, space: bytes, deep: bytes) -> None:
+    text = b'{"fill":%b%b,"a":%b,"a":1}' % (space, json.dumps(fill).encode(), deep)
+    with pytest.raises(BadJSON, match="nested deeper than 100"):
+        check(text, "state")
 
 
 @pytest.mark.parametrize(
