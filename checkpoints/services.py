@@ -1,5 +1,6 @@
 """What happens to a workflow: save, resume, patch, erase. The rules of a save live in its script."""
 
+import asyncio
 from contextlib import suppress
 from uuid import UUID
 
@@ -45,6 +46,8 @@ async def save_checkpoint(account_id: UUID, new: NewCheckpoint) -> SaveOutcome:
         if verdict.how != "late":
             recent.put(key, Revision(verdict.generation, verdict.sequence, new.state))
         diff = guess.diff if verdict.how == "next" else await _diff(key, new, verdict)
+        if verdict.pace:  # it is saved; the answer waits, so that intake catches up before anybody has to be refused
+            await asyncio.sleep(verdict.pace / 1_000_000)
         return SaveOutcome(verdict.etag, verdict.at, len(new.state), False, diff)
     if isinstance(verdict, Replayed):
         return SaveOutcome(verdict.etag, verdict.at, verdict.size, True, await _diff_before(key, new))

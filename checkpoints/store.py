@@ -219,7 +219,9 @@ def entry_step(generation: int, sequence: int, entry: list[bytes]) -> Step:
 
 
 _SAVE_REPLIES: dict[bytes, Any] = {
-    b"saved": lambda etag, at, gen, seq, how, previous: Saved(etag.decode(), at, gen, seq, how.decode(), previous),
+    b"saved": lambda etag, at, gen, seq, how, previous, pace: Saved(
+        etag.decode(), at, gen, seq, how.decode(), previous, pace
+    ),
     b"replay": lambda etag, at, seq, size: Replayed(etag.decode(), int(at), int(seq), int(size)),
     b"conflict": _refused,
     b"compare": lambda generation, seq, entry: Compare(entry_step(int(generation), int(seq), entry)),

@@ -79,6 +79,7 @@ class Saved(msgspec.Struct, frozen=True):
     sequence: int
     how: str
     previous: bytes
+    pace: int
 
 
 class Replayed(msgspec.Struct, frozen=True):

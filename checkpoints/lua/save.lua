@@ -2,7 +2,8 @@
 -- ARGV 3 step, 4 digest, 5 guard, 6 state, 7 metadata, 8 envelope, 9 status, 10 ttl, 11 default ttl,
 --      12 the head whose state the caller has, ? when it has none, empty when it needs none,
 --      13 event
--- Answers {'saved', etag, at, gen, seq, how, previous} (how is next where the caller has the state before)
+-- Answers {'saved', etag, at, gen, seq, how, previous, pace} (how is next where the caller has the state before; pace is
+--         what intake asks the caller to wait, in microseconds)
 --       · {'replay', etag, at, seq, size} · {'conflict', what, etag, step}
 --       · {'compare', gen, seq, entry} · {'busy'} · {'ask', ...}
 
@@ -62,11 +63,13 @@ else
 end
 
 local now = now_us()
-local intake = redis.call('HMGET', KEYS[6], 'alive', 'behind')
+local intake = redis.call('HMGET', KEYS[6], 'alive', 'behind', 'pace')
 if intake[2] and tonumber(intake[2]) > 0 and now - tonumber(intake[1]) < 10000000
   and now - tonumber(intake[2]) > 5000000 then
   return { 'busy' }
 end
+local pace = 0
+if intake[3] and intake[3] ~= '0' and now - tonumber(intake[1]) < 10000000 then pace = tonumber(intake[3]) end
 
 local previous = ''
 if how == 'append' and head and ARGV[12] ~= '' then
@@ -113,4 +116,4 @@ else
 end
 queue_event(ARGV[13], 'g', gen_text, 'q', seq_text, 's', step_text, 'm', whole(now), 'z', size, 'l', ttl, 'x',
   whole(expires))
-return { 'saved', gen_text .. '-' .. seq_text .. '-' .. string.sub(digest, 1, 16), now, gen, seq, how, previous }
+return { 'saved', gen_text .. '-' .. seq_text .. '-' .. string.sub(digest, 1, 16), now, gen, seq, how, previous, pace }

@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 
 from snapstate_project.common.errors import RedisDown
 from snapstate_project.events import queue
-from snapstate_project.events.queue import SHARDS, QueueEntry
+from snapstate_project.events.queue import SHARDS, QueueEntry, State
 from snapstate_project.events.relay import EventRow, insert_events
 
 SHARD_LOCK = 0x534E4150
@@ -25,6 +25,9 @@ LONGEST_BATCH_SECONDS = 1.0
 PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
 BEHIND_AFTER = 2 * queue.MICROSECONDS
+PACED_AFTER = 500_000
+PACE = 0.02
+LONGEST_PACE = 50_000
 STATE_EVERY_SECONDS = 0.5
 
 log = structlog.get_logger(__name__)
@@ -56,7 +59,7 @@ class Intake:
         self.batch_type: type[Batch] = import_string(settings.INTAKE_BATCH)
         self.session: Any = None
         self.shards: set[int] = set()
-        self.behind: dict[int, int] = {}
+        self.states: dict[int, State] = {}
         self.told_at = 0.0
         self.busy_shards = 1
         self.more = False
@@ -107,15 +110,16 @@ class Intake:
         for entry in entries:
             oldest.setdefault(entry.shard, entry.written_at)
         for shard in self.shards:
-            late = now - oldest.get(shard, now) > BEHIND_AFTER
-            self.behind[shard] = (self.behind.get(shard) or now) if late else 0
+            lag = now - oldest.get(shard, now)
+            since = self.states.get(shard, State()).behind or now
+            self.states[shard] = State(since if lag > BEHIND_AFTER else 0, pace_for(lag))
 
     def _tell(self, now: int) -> None:
         """A Redis that is full cannot be told, and goes on being emptied."""
         if time.monotonic() - self.told_at > STATE_EVERY_SECONDS:
             self.told_at = time.monotonic()
             with contextlib.suppress(RedisDown):
-                queue.note_state(now, {shard: self.behind.get(shard, 0) for shard in self.shards})
+                queue.note_state(now, {shard: self.states.get(shard, State()) for shard in self.shards})
 
     def _pace(self, taken: int, seconds: float) -> None:
         """However slow Postgres is, no batch takes long: saves must hear how intake is, or they take it for dead."""
@@ -126,8 +130,8 @@ class Intake:
 
     def step_down(self) -> None:
         """While Postgres is away nothing is taken, and saves must not be held back for it."""
-        queue.note_state(0, dict.fromkeys(self.shards or range(SHARDS), 0))
-        self.behind = {}
+        queue.note_state(0, dict.fromkeys(self.shards or range(SHARDS), State()))
+        self.states = {}
 
     def release(self) -> None:
         """Let others take these shards; what we said of them does not hold back saves until they do."""
@@ -135,6 +139,12 @@ class Intake:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_unlock_all()")
         self.shards = set()
+
+
+def pace_for(lag: int) -> int:
+    """What a save waits before it is answered, both in µs: 20 ms for each second that intake lags beyond half of
+    one, so that who saves without a pause slows down long before anybody is refused."""
+    return min(LONGEST_PACE, max(0, int((lag - PACED_AFTER) * PACE)))
 
 
 def _locked(function: str, shards: list[int]) -> set[int]:

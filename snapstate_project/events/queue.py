@@ -58,11 +58,18 @@ def _event_in(fields: Any) -> dict[bytes, bytes]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def note_state(alive: int, behind: Mapping[int, int]) -> None:
-    """Tell saves how intake is, shard by shard: when it was last well, and since when it has been behind (0: not)."""
+class State(NamedTuple):
+    """How intake is with one shard: since when it has been behind (0: not), and what a save is to wait; both in µs."""
+
+    behind: int = 0
+    pace: int = 0
+
+
+def note_state(alive: int, states: Mapping[int, State]) -> None:
+    """Tell saves how intake is, shard by shard, and when it was last well."""
     with redis.outages_as_ours(), redis.client().pipeline(transaction=False) as pipe:
-        for shard, since in behind.items():
-            pipe.hset(f"intake:{{{shard:02d}}}", mapping={"alive": alive, "behind": since})
+        for shard, state in states.items():
+            pipe.hset(f"intake:{{{shard:02d}}}", mapping={"alive": alive, "behind": state.behind, "pace": state.pace})
         pipe.execute()
 
 

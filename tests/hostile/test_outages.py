@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -88,6 +89,29 @@ def test_saves_are_held_back_while_intake_is_behind_and_no_longer(
     assert (save(api, wf, 1, n(1)).status_code, steps(api, wf)) == (200, [1])
     intake()
     saved(save(api, wf, 2, n(2)))
+
+
+def test_saves_slow_down_before_they_are_refused(
+    api: httpx.Client, wf: str, intake: Move, redis: redis_py.Redis
+) -> None:
+    def seconds_of_a_save(step: int, *, heard: int, pace: int) -> float:
+        now, _ = redis.time()
+        for shard in range(16):
+            redis.hset(f"intake:{{{shard:02d}}}", mapping={"alive": (now - heard) * 10**6, "behind": 0, "pace": pace})
+        began = time.monotonic()
+        saved(save(api, wf, step, n(step)))
+        return time.monotonic() - began
+
+    assert seconds_of_a_save(1, heard=0, pace=500_000) >= 0.5
+    assert seconds_of_a_save(2, heard=0, pace=0) < 0.5
+    assert seconds_of_a_save(3, heard=11, pace=500_000) < 0.5
+    intake()
+    assert {redis.hget(f"intake:{{{shard:02d}}}", "pace") for shard in range(16)} <= {b"0", "0"}
+
+
+def test_the_pace_grows_with_the_lag_up_to_a_bound() -> None:
+    lags = (0, 500_000, 1_000_000, 2_000_000, 3_000_000, 60_000_000)
+    assert [taking.pace_for(lag) for lag in lags] == [0, 0, 10_000, 30_000, 50_000, 50_000]
 
 
 @contextmanager
