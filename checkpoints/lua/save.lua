@@ -64,12 +64,12 @@ end
 
 local now = now_us()
 local intake = redis.call('HMGET', KEYS[6], 'alive', 'behind', 'pace')
-if intake[2] and tonumber(intake[2]) > 0 and now - tonumber(intake[1]) < 10000000
-  and now - tonumber(intake[2]) > 5000000 then
-  return { 'busy' }
-end
 local pace = 0
-if intake[3] and intake[3] ~= '0' and now - tonumber(intake[1]) < 10000000 then pace = tonumber(intake[3]) end
+if intake[1] and now - tonumber(intake[1]) < 10000000 then
+  local behind = tonumber(intake[2] or 0)
+  if behind > 0 and now - behind > 5000000 then return { 'busy' } end
+  pace = tonumber(intake[3] or 0)
+end
 
 local previous = ''
 if how == 'append' and head and ARGV[12] ~= '' then

@@ -109,6 +109,17 @@ def test_saves_slow_down_before_they_are_refused(
     assert {redis.hget(f"intake:{{{shard:02d}}}", "pace") for shard in range(16)} <= {b"0", "0"}
 
 
+def test_an_intake_that_lags_tells_its_pace(api: httpx.Client, wf: str, redis: redis_py.Redis) -> None:
+    saved(save(api, wf, 1, n(1)))
+    time.sleep(1)
+    taker = taking.Intake()
+    while taker.cycle():
+        pass
+    paces = [int(redis.hget(f"intake:{{{shard:02d}}}", "pace") or 0) for shard in range(16)]
+    taker.release()
+    assert max(paces) >= 10_000
+
+
 def test_the_pace_grows_with_the_lag_up_to_a_bound() -> None:
     lags = (0, 500_000, 1_000_000, 2_000_000, 3_000_000, 60_000_000)
     assert [taking.pace_for(lag) for lag in lags] == [0, 0, 10_000, 30_000, 50_000, 50_000]
