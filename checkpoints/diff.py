@@ -1,6 +1,5 @@
 """What changed between two states: paths of leaves, bounded, walking only what differs."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -26,14 +25,24 @@ class _Paths:
         self.added: list[str] = []
         self.removed: list[str] = []
         self.changed: list[str] = []
-        self.characters = 0
+        self.count = self.characters = 0
 
     def note(self, into: list[str], path: str) -> None:
+        self.count += 1
         self.characters += len(path)
-        count = len(self.added) + len(self.removed) + len(self.changed)
-        if count >= MAX_PATHS or self.characters > MAX_PATH_CHARACTERS:
+        if self.count > MAX_PATHS or self.characters > MAX_PATH_CHARACTERS:
             raise _Full
         into.append(path)
+
+
+class Members:
+    """A JSON object taken apart: each member as it was written, and how long those lists are that were counted."""
+
+    __slots__ = ("lengths", "values")
+
+    def __init__(self, text: bytes) -> None:
+        self.values = _members.decode(text)
+        self.lengths: dict[str, int] = {}
 
 
 def difference(before: bytes, after: bytes) -> Difference:
@@ -41,6 +50,11 @@ def difference(before: bytes, after: bytes) -> Difference:
 
     At most MAX_PATHS paths and MAX_PATH_CHARACTERS characters of them; beyond that `"truncated": True`.
     """
+    return difference_of(Members(before), Members(after))
+
+
+def difference_of(before: Members, after: Members) -> Difference:
+    """The same of states that are taken apart already; `after` learns lengths, which spare the next comparison work."""
     paths = _Paths()
     answer: Difference = {"added": paths.added, "removed": paths.removed, "changed": paths.changed}
     try:
@@ -50,38 +64,42 @@ def difference(before: bytes, after: bytes) -> Difference:
     return answer
 
 
-def _walk(before: bytes, after: bytes, path: str, paths: _Paths) -> None:
-    if before == after:
-        return
+def _walk(before: bytes, after: bytes, path: str, paths: _Paths, length: int | None = None) -> int | None:
+    """Where both are lists, the length of `after`; `length` is that of `before`, if it is known."""
     kinds = before[:1], after[:1]
+    if kinds == (b"[", b"["):
+        return _walk_items(before, after, path, paths, length)
     if kinds == (b"{", b"{"):
-        _walk_members(before, after, path, paths)
-    elif kinds == (b"[", b"["):
-        _walk_items(before, after, path, paths)
+        _walk_members(Members(before), Members(after), path, paths)
     elif b"{" in kinds or b"[" in kinds or not same_scalar(before, after):
         paths.note(paths.changed, path)
+    return None
 
 
-def _walk_members(before: bytes, after: bytes, path: str, paths: _Paths) -> None:
-    old, new = _members.decode(before), _members.decode(after)
+def _walk_members(before: Members, after: Members, path: str, paths: _Paths) -> None:
+    old, new = before.values, after.values
     _note_empty_leaf(bool(old), bool(new), path, paths)
     for key, value in new.items():
-        below = path + join(key) if path else join(key).removeprefix(".")
-        if key not in old:
-            _leaves(value, below, paths.added, paths)
-        elif old[key] != value:
-            _walk(bytes(old[key]), bytes(value), below, paths)
+        was, length = old.get(key), before.lengths.get(key)
+        if was is None:
+            _leaves(value, _below(path, key), paths.added, paths)
+        elif was != value:
+            length = _walk(bytes(was), bytes(value), _below(path, key), paths, length)
+        if length is not None:
+            after.lengths[key] = length
     for key in old:
         if key not in new:
-            _leaves(old[key], path + join(key) if path else join(key).removeprefix("."), paths.removed, paths)
+            _leaves(old[key], _below(path, key), paths.removed, paths)
 
 
-def _walk_items(before: bytes, after: bytes, path: str, paths: _Paths) -> None:
-    old = _items.decode(before)
-    if old and after.startswith(b",", len(before) - 1) and after.startswith(before[:-1]):
-        _note_appended(len(old), after[len(before) :], path, paths)
-        return
-    new = _items.decode(after)
+def _below(path: str, key: str) -> str:
+    return path + join(key) if path else join(key).removeprefix(".")
+
+
+def _walk_items(before: bytes, after: bytes, path: str, paths: _Paths, length: int | None) -> int:
+    if after.startswith(b",", len(before) - 1) and after.startswith(before[:-1]):
+        return _note_appended(length or len(_items.decode(before)), after[len(before) :], path, paths)
+    old, new = _items.decode(before), _items.decode(after)
     _note_empty_leaf(bool(old), bool(new), path, paths)
     for index, value in enumerate(new):
         if index >= len(old):
@@ -90,12 +108,15 @@ def _walk_items(before: bytes, after: bytes, path: str, paths: _Paths) -> None:
             _walk(bytes(old[index]), bytes(value), f"{path}[{index}]", paths)
     for index in range(len(new), len(old)):
         _leaves(old[index], f"{path}[{index}]", paths.removed, paths)
+    return len(new)
 
 
-def _note_appended(count: int, rest: bytes, path: str, paths: _Paths) -> None:
+def _note_appended(length: int, rest: bytes, path: str, paths: _Paths) -> int:
     """What states do most: the list goes on where it ended, so only `rest`, behind its comma, need be looked at."""
-    for index, value in enumerate(_items.decode(b"[" + rest), count):
+    more = _items.decode(b"[" + rest)
+    for index, value in enumerate(more, length):
         _leaves(value, f"{path}[{index}]", paths.added, paths)
+    return length + len(more)
 
 
 def _note_empty_leaf(old: bool, new: bool, path: str, paths: _Paths) -> None:
@@ -106,19 +127,18 @@ def _note_empty_leaf(old: bool, new: bool, path: str, paths: _Paths) -> None:
 
 def _leaves(value: msgspec.Raw, path: str, into: list[str], paths: _Paths) -> None:
     text = bytes(value)
-    if text[:1] not in (b"{", b"["):
+    if text[:1] in (b"{", b"["):
+        _note_leaves(orjson.loads(text), path, into, paths)
+    else:
         paths.note(into, path)
-        return
-    for leaf in _leaf_paths(orjson.loads(text), path):
-        paths.note(into, leaf)
 
 
-def _leaf_paths(value: Any, path: str) -> Iterator[str]:
-    if not isinstance(value, dict | list) or not value:
-        yield path
+def _note_leaves(value: Any, path: str, into: list[str], paths: _Paths) -> None:
+    if not isinstance(value, (dict, list)) or not value:
+        paths.note(into, path)
     elif isinstance(value, dict):
         for key, child in value.items():
-            yield from _leaf_paths(child, path + join(key))
+            _note_leaves(child, path + join(key), into, paths)
     else:
         for index, child in enumerate(value):
-            yield from _leaf_paths(child, f"{path}[{index}]")
+            _note_leaves(child, f"{path}[{index}]", into, paths)

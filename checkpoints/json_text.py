@@ -26,6 +26,8 @@ def same_scalar(left: bytes, right: bytes) -> bool:
     """`same_value` for two texts that are neither objects nor arrays, at a tenth of its cost."""
     if left[:1] == b'"' or right[:1] == b'"':
         return left[:1] == right[:1] and bool(orjson.loads(left) == orjson.loads(right))
+    if left.isdigit() and right.isdigit():  # there is one way to write a whole number
+        return left == right
     if left[0] in _NUMBER_STARTS and right[0] in _NUMBER_STARTS:
         return _number(left.decode()) == _number(right.decode())
     return left == right

@@ -7,21 +7,32 @@ comparison count.
 from collections import OrderedDict
 from typing import NamedTuple
 
+from checkpoints.diff import Members
 from checkpoints.ids import WorkflowKey
 
 MOST_BYTES = 16 * 1_048_576
 MOST_BYTES_A_STATE = 262_144
+MOST_MEMBERS = 200
+OVERHEAD, OVERHEAD_A_MEMBER = 1_000, 200
 
 
 class Revision(NamedTuple):
+    """`members`: the state taken apart, where that has been done already."""
+
     generation: int
     sequence: int
     state: bytes
+    members: Members | None = None
 
     @property
     def name(self) -> str:
         """As save.lua spells the head it would not read."""
         return f"{self.generation}:{self.sequence}"
+
+    @property
+    def weight(self) -> int:
+        """Bytes of memory, about."""
+        return OVERHEAD + len(self.state) + (OVERHEAD_A_MEMBER * len(self.members.values) if self.members else 0)
 
 
 class RecentStates:
@@ -39,12 +50,14 @@ class RecentStates:
         self.forget(key)
         if len(revision.state) > MOST_BYTES_A_STATE:
             return
+        if revision.members and len(revision.members.values) > MOST_MEMBERS:
+            revision = revision._replace(members=None)
         self.by_digest[key.digest] = revision
-        self.bytes += len(revision.state)
+        self.bytes += revision.weight
         while self.bytes > self.most_bytes:
-            self.bytes -= len(self.by_digest.popitem(last=False)[1].state)
+            self.bytes -= self.by_digest.popitem(last=False)[1].weight
 
     def forget(self, key: WorkflowKey) -> None:
         known = self.by_digest.pop(key.digest, None)
         if known is not None:
-            self.bytes -= len(known.state)
+            self.bytes -= known.weight

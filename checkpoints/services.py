@@ -11,7 +11,7 @@ from django.db.models import Sum
 from checkpoints import archive, erasing, reads, store
 from checkpoints.asking import Waking, settled
 from checkpoints.content import Step
-from checkpoints.diff import Difference, difference
+from checkpoints.diff import Difference, Members, difference, difference_of
 from checkpoints.envelope import NewCheckpoint, WorkflowChanges
 from checkpoints.errors import SaveConflict, WorkflowNotFound
 from checkpoints.ids import WorkflowKey, checkpoint_id, workflow_key
@@ -44,7 +44,7 @@ async def save_checkpoint(account_id: UUID, new: NewCheckpoint) -> SaveOutcome:
     )
     if isinstance(verdict, Saved):
         if verdict.how != "late":
-            recent.put(key, Revision(verdict.generation, verdict.sequence, new.state))
+            recent.put(key, Revision(verdict.generation, verdict.sequence, new.state, guess.members))
         diff = guess.diff if verdict.how == "next" else await _diff(key, new, verdict)
         if verdict.pace:  # it is saved; the answer waits, so that intake catches up before anybody has to be refused
             await asyncio.sleep(verdict.pace / 1_000_000)
@@ -64,6 +64,7 @@ class Guess:
     def __init__(self, key: WorkflowKey, new: NewCheckpoint) -> None:
         self.before = recent.get(key) if new.wants_diff else None
         self.new = new
+        self.members: Members | None = None
         self.diff: msgspec.Raw | None = None
 
     @property
@@ -72,7 +73,9 @@ class Guess:
 
     def work_out(self) -> None:
         if self.before and self.diff is None:
-            self.diff = msgspec.Raw(encode(difference(self.before.state, self.new.state)))
+            self.members = Members(self.new.state)
+            before = self.before.members or Members(self.before.state)
+            self.diff = msgspec.Raw(encode(difference_of(before, self.members)))
 
 
 async def _diff(key: WorkflowKey, new: NewCheckpoint, saved: Saved) -> Difference | None:

@@ -113,4 +113,6 @@ def join(part: str | int) -> str:
     """One more part of a path: `.b`, `[0]`, or `["x.y"]` for keys that would read as something else."""
     if isinstance(part, int):
         return f"[{part}]"
-    return f".{part}" if _PLAIN_KEY.fullmatch(part) else f"[{json.dumps(part, ensure_ascii=False)}]"
+    if part.isidentifier() or _PLAIN_KEY.fullmatch(part):
+        return f".{part}"
+    return f"[{json.dumps(part, ensure_ascii=False)}]"

@@ -1,13 +1,14 @@
 """The diff of two states: every leaf, only leaves, bounded."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkpoints.diff import MAX_PATHS, difference
+from checkpoints.diff import MAX_PATHS, Members, difference, difference_of
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab.[", max_size=3)
 VALUES = st.recursive(
@@ -43,6 +44,26 @@ def test_a_state_does_not_differ_from_itself_otherwise_written(state: Any) -> No
     assert difference(text(state), json.dumps(state, indent=1).encode()) == {"added": [], "removed": [], "changed": []}
 
 
+@given(st.lists(STATES, min_size=2, max_size=6))
+def test_what_was_learnt_in_one_comparison_misleads_none_after_it(states: list[Any]) -> None:
+    before = Members(text(states[0]))
+    for earlier, later in pairwise(states):
+        after = Members(text(later))
+        assert difference_of(before, after) == difference(text(earlier), text(later))
+        assert all(len(later[key]) == length for key, length in after.lengths.items())
+        before = after
+
+
+def test_a_list_that_grows_is_counted_once() -> None:
+    states = [Members(text({"log": [[]] * length, "same": [1, 2], "n": length})) for length in (3, 3, 5, 9)]
+    states[0].lengths["same"] = 2
+    for before, after in pairwise(states):
+        difference_of(before, after)
+    assert [state.lengths for state in states[2:]] == [{"log": 5, "same": 2}, {"log": 9, "same": 2}]
+    states[2].lengths["log"] = 50  # what is known is not counted again
+    assert difference_of(states[2], states[3])["added"][0] == "log[50]"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
@@ -52,6 +73,7 @@ def test_a_state_does_not_differ_from_itself_otherwise_written(state: Any) -> No
         ({"a": {}}, {"a": {"b": 1}}, {"removed": ["a"], "added": ["a.b"]}),
         ({"a": [1, 2]}, {"a": []}, {"added": ["a"], "removed": ["a[0]", "a[1]"]}),
         ({"a": 1}, {"a": True}, {"changed": ["a"]}),
+        ({"a": [[1], 2]}, {"a": [[1], 2, {"b": [3]}]}, {"added": ["a[2].b[0]"]}),
     ],
 )
 def test_paths_read_as_one_would_write_them(before: Any, after: Any, expected: dict[str, list[str]]) -> None:

@@ -7,8 +7,9 @@ import httpx
 import pytest
 
 from checkpoints import services
+from checkpoints.diff import Members
 from checkpoints.ids import WorkflowKey, workflow_key
-from checkpoints.recent import MOST_BYTES_A_STATE, RecentStates, Revision
+from checkpoints.recent import MOST_BYTES_A_STATE, MOST_MEMBERS, RecentStates, Revision
 from tests.checkpoints.steps import save
 
 
@@ -71,19 +72,31 @@ def named(number: int) -> WorkflowKey:
 
 
 def test_the_oldest_make_room_for_the_newest() -> None:
-    states = RecentStates(most_bytes=100)
+    states = RecentStates(most_bytes=10 * Revision(1, 1, b"x" * 10).weight)
     for number in range(11):
         states.put(named(number), Revision(1, number, b"x" * 10))
     assert states.get(named(0)) is None
     assert states.get(named(1)) is not None
-    assert states.bytes == 100
+    assert states.bytes == states.most_bytes
+
+
+def test_what_a_state_taken_apart_needs_is_counted_and_bounded() -> None:
+    states = RecentStates()
+    for number, count in enumerate((MOST_MEMBERS, MOST_MEMBERS + 1)):
+        state = b"{%b}" % b",".join(b'"%d":1' % member for member in range(count))
+        states.put(named(number), Revision(1, 1, state, Members(state)))
+    apart, whole = states.get(named(0)), states.get(named(1))
+    assert apart is not None
+    assert whole is not None
+    assert apart.weight > whole.weight + 100 * MOST_MEMBERS
+    assert states.bytes == apart.weight + whole.weight
 
 
 def test_a_state_that_is_put_again_counts_once() -> None:
-    states = RecentStates(most_bytes=100)
+    states = RecentStates()
     for size in (40, 60, 20):
         states.put(named(1), Revision(1, size, b"x" * size))
-    assert states.bytes == 20
+    assert states.bytes == Revision(1, 20, b"x" * 20).weight
 
 
 def test_a_large_state_is_not_kept_and_forgets_the_smaller_before_it() -> None:
