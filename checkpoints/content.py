@@ -44,10 +44,7 @@ def unpack(content: bytes) -> tuple[bytes, bytes, bytes]:
 
 def digest(envelope: bytes, metadata: bytes, state: bytes) -> str:
     """SHA-256 of the packed content, in hex."""
-    hashed = sha256(b"%d:%d:" % (len(envelope), len(metadata)))
-    for part in (envelope, metadata, state):
-        hashed.update(part)
-    return hashed.hexdigest()
+    return sha256(pack(envelope, metadata, state)).hexdigest()
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,6 +30,14 @@ class WorkflowKey:
         """Account and digest in hex, as Redis keys and events spell them."""
         return self.account_id.hex, self.digest.hex()
 
+    @cached_property
+    def redis_keys(self) -> tuple[bytes, ...]:
+        """Head, log, steps, the shard's queue, tombstone, and how intake is: as the scripts take them."""
+        shard = f"{{{self.shard:02d}}}"
+        name = f"{shard}:{':'.join(self.named)}"
+        own = [f"wf:{name}:head", f"wf:{name}:log", f"wf:{name}:steps"]
+        return tuple(each.encode() for each in [*own, f"events:{shard}", f"gone:{name}", f"intake:{shard}"])
+
 
 @lru_cache(maxsize=4_096)  # an agent saves one workflow many times
 def workflow_key(account_id: UUID, workflow_id: str) -> WorkflowKey:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
@@ -12,7 +11,7 @@ from checkpoints.envelope import NewCheckpoint
 from checkpoints.ids import WorkflowKey
 from checkpoints.verdicts import Ask, Busy, Compare, Head, Range, Refused, Replayed, Resumed, Saved, Tail
 from snapstate_project.common import redis
-from snapstate_project.common.randomness import random_piece
+from snapstate_project.common.randomness import RandomNames
 from snapstate_project.common.redis import Script
 from snapstate_project.events.queue import SEPARATOR
 
@@ -26,19 +25,14 @@ _save, _resume, _read, _patch = (
 _erase, _settle, _evict, _prune = (Script(_LUA / f"{name}.lua") for name in ("erase", "settle", "evict", "prune"))
 
 
+random_half = RandomNames(lambda random: random[:8].hex()).take
+
+
 def event(kind: str, key: WorkflowKey, **fields: Argument) -> str:
     """An event as far as it is known here, for a script to end. Its uid rises with time: the index of it stays warm."""
-    uid = (time.time_ns().to_bytes(8) + random_piece()[:8]).hex()
+    uid = f"{time.time_ns():016x}{random_half()}"
     known = ("t", kind, "u", uid, "a", key.named[0], "d", key.named[1], "w", key.workflow_id)
     return SEPARATOR.join([*known, *(str(part) for pair in fields.items() for part in pair)] if fields else known)
-
-
-@lru_cache(maxsize=4_096)
-def keys(key: WorkflowKey) -> tuple[bytes, ...]:
-    shard = f"{{{key.shard:02d}}}"
-    name = f"{shard}:{':'.join(key.named)}"
-    own = [f"wf:{name}:head", f"wf:{name}:log", f"wf:{name}:steps"]
-    return tuple(each.encode() for each in [*own, f"events:{shard}", f"gone:{name}", f"intake:{shard}"])
 
 
 class Ahead(Protocol):
@@ -54,7 +48,7 @@ async def save(key: WorkflowKey, new: NewCheckpoint, known: bytes, default_ttl: 
     believed = (ahead.head if ahead else "") or "?"
     reply = await redis.link().run(
         _save,
-        keys(key),
+        key.redis_keys,
         [
             known, new.step, new.digest, new.guard, new.state, new.metadata, new.envelope, new.status,
             "" if new.ttl_seconds is None else new.ttl_seconds, default_ttl, believed if new.wants_diff else "",
@@ -66,7 +60,7 @@ async def save(key: WorkflowKey, new: NewCheckpoint, known: bytes, default_ttl: 
 
 
 async def resume(key: WorkflowKey, known: bytes, agent_id: str | None) -> Resumed | Ask | None:
-    reply = await redis.link().run(_resume, keys(key), [known, event("resume", key, n=agent_id or "")])
+    reply = await redis.link().run(_resume, key.redis_keys, [known, event("resume", key, n=agent_id or "")])
     if reply[0] == b"head":
         head = _head(reply[1])
         return Resumed(head, _step(head, head.sequence, reply[2]) if reply[2] else None, reply[3].decode())
@@ -78,7 +72,7 @@ async def read(key: WorkflowKey, known: bytes, wanted: Range) -> Tail | Ask | No
     noted = event("replay", key) if wanted.metered else ""
     reply = await redis.link().run(
         _read,
-        keys(key),
+        key.redis_keys,
         [known, wanted.first, wanted.last, order, wanted.limit, wanted.room, noted],
     )
     if reply[0] == b"tail":
@@ -101,7 +95,7 @@ async def note_resume(key: WorkflowKey, head: Head, agent_id: str | None, source
 
 
 async def _note(key: WorkflowKey, whole_event: str) -> None:
-    await redis.link().execute("XADD", keys(key)[3], "*", "e", whole_event)
+    await redis.link().execute("XADD", key.redis_keys[3], "*", "e", whole_event)
 
 
 async def patch(
@@ -109,19 +103,19 @@ async def patch(
 ) -> Ask | bool:
     """Whether there was a workflow to change; '' leaves a setting, '-' removes `keep_last`."""
     arguments: list[Argument] = [known, ttl, pinned, keep_last, default_ttl, event("patch", key)]
-    reply = await redis.link().run(_patch, keys(key), arguments)
+    reply = await redis.link().run(_patch, key.redis_keys, arguments)
     return _ask(*reply[1:]) if reply[0] == b"ask" else bool(reply[0] == b"patched")
 
 
 def erase(account_hex: str, digest: bytes, generation: int, last_sequence: int) -> None:
     """Take what is older than `generation` from Redis. Synchronous: also run by background processes."""
-    names = keys(WorkflowKey(UUID(account_hex), "", digest))
+    names = WorkflowKey(UUID(account_hex), "", digest).redis_keys
     redis.run_script(_erase, [*names[:3], names[4]], [generation, last_sequence])
 
 
 def evict(account_id: UUID, digest: bytes, generation: int, last_sequence: int, version: int) -> bool:
     """Take a workflow from Redis unless it holds more than Postgres does; whether nothing of it is left."""
-    names = keys(WorkflowKey(account_id, "", digest))
+    names = WorkflowKey(account_id, "", digest).redis_keys
     return bool(redis.run_script(_evict, [*names[:3], names[4]], [generation, last_sequence, version]))
 
 
@@ -136,13 +130,13 @@ class Left(NamedTuple):
 
 def prune(key: WorkflowKey, generation: int, last_sequence: int, left: Left) -> bool:
     """Take lower steps from the tail; False when Redis has gone on meanwhile and nothing was done."""
-    return bool(redis.run_script(_prune, keys(key)[:3], [generation, last_sequence, *left]))
+    return bool(redis.run_script(_prune, key.redis_keys[:3], [generation, last_sequence, *left]))
 
 
 def is_ahead(account_id: UUID, digest: bytes, generation: int, last_sequence: int) -> bool:
     """Whether Redis holds what Postgres has not taken yet."""
     with redis.outages_as_ours():
-        held: list[Any] = redis.client().hmget(keys(WorkflowKey(account_id, "", digest))[0], ["gen", "last"])
+        held: list[Any] = redis.client().hmget(WorkflowKey(account_id, "", digest).redis_keys[0], ["gen", "last"])
     return bool(held[0]) and (int(held[0]), int(held[1])) > (generation, last_sequence)
 
 
@@ -180,7 +174,7 @@ def settle(shard: int, entry_ids: Sequence[bytes], workflows: Sequence[tuple[byt
 
 async def generation_of(key: WorkflowKey) -> int:
     """The generation that Redis holds, 0 when it holds nothing."""
-    return int(await redis.link().execute("HGET", keys(key)[0], "gen") or 0)
+    return int(await redis.link().execute("HGET", key.redis_keys[0], "gen") or 0)
 
 
 def _ask(why: bytes, basis: bytes) -> Ask:

@@ -6,8 +6,7 @@ sent (percent-encoded), so that routes split them at real slashes; views decode 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from functools import lru_cache
+from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, cast
@@ -18,11 +17,12 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
 from django.urls import ResolverMatch, get_resolver
 from django.utils.module_loading import import_string
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from snapstate_project.common.errors import ValidationFailed, error_response
 from snapstate_project.common.request_id import current_request_id, fresh_request_id
 from snapstate_project.common.traffic import requests
-from snapstate_project.protocol import WHOLE
+from snapstate_project.protocol import CYCLE, leave, take_body
 
 type Message = MutableMapping[str, Any]
 type Receive = Callable[[], Awaitable[Message]]
@@ -38,7 +38,6 @@ class ClientGone(Exception):
     """The client left while it was sending: there is nobody to answer."""
 
 
-@lru_cache(maxsize=1024)
 def meta_name(header: bytes) -> str:
     """`CONTENT_TYPE`, `HTTP_IF_MATCH`; none for a name with an underscore, which could pass for another."""
     name = header.decode("latin1").upper()
@@ -46,6 +45,10 @@ def meta_name(header: bytes) -> str:
         return ""
     name = name.replace("-", "_")
     return name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
+
+
+OFTEN = b"host user-agent accept accept-encoding authorization content-type content-length if-match prefer"
+META_NAMES = {header: meta_name(header) for header in OFTEN.split()}
 
 
 class Request(ASGIRequest):
@@ -78,7 +81,7 @@ class LeanRequest(Request):
         else:
             self._set_content_type_params(self.META)
 
-    async def take_body(self, receive: Receive) -> None:
+    async def take_body(self, receive: Receive, cycle: RequestResponseCycle | None) -> None:
         """The body, up to the limit: what is beyond it is never held."""
         length = self.META.get("CONTENT_LENGTH")
         if length is None and "HTTP_TRANSFER_ENCODING" not in self.META:
@@ -86,26 +89,21 @@ class LeanRequest(Request):
         if length is not None and int(length) > settings.MAX_BODY_BYTES:
             self.too_large = True
             return
-        message = await receive()
-        body = message.get("body", b"")
-        if message.get("more_body"):
-            body = await self.rest(bytearray(body), receive)
-        elif message["type"] == "http.disconnect":
-            raise ClientGone
-        self._body = b"" if self.too_large else bytes(body)
+        body = take_body(cycle) if cycle else None
+        if body is None or len(body) > settings.MAX_BODY_BYTES:
+            body = await self.rest(bytearray(body or b""), receive)
+        self._body = body
 
-    async def rest(self, body: bytearray, receive: Receive) -> bytearray:
-        while True:
-            if len(body) > settings.MAX_BODY_BYTES:
-                self.too_large = True
-                return body
+    async def rest(self, body: bytearray, receive: Receive) -> bytes:
+        while len(body) <= settings.MAX_BODY_BYTES:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise ClientGone
             body += message.get("body", b"")
             if not message.get("more_body"):
-                self.too_large = len(body) > settings.MAX_BODY_BYTES
-                return body
+                break
+        self.too_large = len(body) > settings.MAX_BODY_BYTES
+        return b"" if self.too_large else bytes(body)
 
 
 def meta_of(scope: Message, path: str) -> dict[str, Any]:
@@ -119,7 +117,7 @@ def meta_of(scope: Message, path: str) -> dict[str, Any]:
         meta["REMOTE_ADDR"], meta["REMOTE_PORT"] = client
     meta["SERVER_NAME"], meta["SERVER_PORT"] = scope.get("server") or ("unknown", 0)
     for header, value in scope["headers"]:
-        name = meta_name(header)
+        name = META_NAMES.get(header) or meta_name(header)
         if name in meta:
             meta[name] = f"{meta[name]},{value.decode('latin1')}"
         elif name:
@@ -151,10 +149,10 @@ class LeanHandler:
         return match
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        too_large, match, began = False, None, perf_counter()
+        too_large, match, began, cycle = False, None, perf_counter(), cycle_of(scope)
         try:
             request = LeanRequest(scope)
-            await request.take_body(receive)
+            await request.take_body(receive, cycle)
             too_large, began = request.too_large, perf_counter()
             response = await self.chain(request)
             match, whole = request.resolver_match, whole_of(response)
@@ -165,7 +163,7 @@ class LeanHandler:
             whole = whole_of(response)
         if too_large:
             await answer_and_drain(head_of(response), response.content, receive, send)
-        elif scope["method"] == "HEAD" or not whole or not leaves_whole(scope, whole):
+        elif scope["method"] == "HEAD" or not whole or cycle is None or not leave(cycle, whole):
             await send(head_of(response))
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else response.content})
         requests.note(match, scope["method"], response.status_code, began)
@@ -202,21 +200,16 @@ def whole_of(response: HttpResponse) -> bytes:
         return b""
     content = response.content
     lines = [f"{name}: {value}\r\n" for name, (_, value) in response.headers._store.items()]
-    head = f"{STATUS_LINES[response.status_code]}{''.join(lines)}content-length: {len(content)}\r\n\r\n"
-    if head.count("\r") != len(lines) + 3 or head.count("\n") != len(lines) + 3:
+    text = f"{STATUS_LINES[response.status_code]}{''.join(lines)}content-length: {len(content)}\r\n\r\n"
+    head = text.encode("latin1")
+    if head.count(b"\r") != len(lines) + 3 or head.count(b"\n") != len(lines) + 3:
         raise ValueError("A header of the answer holds a line break.")
-    return head.encode("latin1") + content
+    return head + content
 
 
-def leaves_whole(scope: Message, whole: bytes) -> bool:
-    """Whether the server took it by its short way, which asks no more questions; else it goes in ASGI's messages."""
-    leave = extension(scope).get("leave")
-    return leave is not None and leave(whole)
-
-
-def extension(scope: Mapping[str, Any]) -> dict[str, Any]:
-    """What our own server offers; other servers do not."""
-    return cast(dict[str, Any], scope.get("extensions", {}).get(WHOLE, {}))
+def cycle_of(scope: Message) -> RequestResponseCycle | None:
+    """The short way past ASGI's messages, where the server offers it."""
+    return cast(RequestResponseCycle | None, scope.get("extensions", {}).get(CYCLE))
 
 
 async def answer_and_drain(head: Message, body: bytes, receive: Receive, send: Send) -> None:

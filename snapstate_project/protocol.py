@@ -1,11 +1,11 @@
 """HTTP as uvicorn reads it; what cannot be read is answered in the one error shape, with an id, like all else.
 
-A ready answer leaves by the short way: nobody looks a second time at headers of our own making.
+A body that has come, and a ready answer, go by the short way, without ASGI's messages: nobody looks a second time at
+headers of our own making.
 """
 
 import asyncio
 import logging
-from functools import partial
 from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -16,8 +16,8 @@ from snapstate_project.one_write import OneWrite
 
 logger = logging.getLogger(__name__)
 UNREADABLE = "This is no HTTP request that can be read; or its first line, or a header, is longer than is taken."
-WHOLE = "snapstate.whole"
-"""The ASGI extension by which an answer leaves whole: its `leave` (see below)."""
+CYCLE = "snapstate.cycle"
+"""The ASGI extension that is the server's own side of a request, for `take_body` and `leave`."""
 
 
 class Protocol(HttpToolsProtocol):
@@ -27,7 +27,7 @@ class Protocol(HttpToolsProtocol):
         super().connection_made(cast(asyncio.Transport, OneWrite(transport)))
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        cycle.scope["extensions"] = {WHOLE: {"leave": partial(leave, cycle)}}
+        cycle.scope["extensions"] = {CYCLE: cast(Any, cycle)}
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
@@ -48,6 +48,14 @@ class Protocol(HttpToolsProtocol):
         )
         self.transport.write(head.encode() + response.content)
         self.transport.close()
+
+
+def take_body(cycle: RequestResponseCycle) -> bytes | None:
+    """The body, if all of it has come; else it has to be awaited in ASGI's messages."""
+    if cycle.more_body or cycle.disconnected:
+        return None
+    body, cycle.body = bytes(cycle.body), bytearray()
+    return body
 
 
 def leave(cycle: RequestResponseCycle, answer: bytes) -> bool:

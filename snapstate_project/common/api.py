@@ -24,7 +24,7 @@ from snapstate_project.common.errors import (
     UnsupportedMediaType,
 )
 from snapstate_project.common.query import boolean, choice, day, integer, moment, query, text
-from snapstate_project.common.response import ReadyResponse, set_header
+from snapstate_project.common.response import ReadyResponse, set_headers
 from snapstate_project.common.threads import in_thread
 from snapstate_project.common.times import iso
 
@@ -129,9 +129,14 @@ class HotAPIView(APIView):
             response = self.handle_exception(error)
         verdict = getattr(request, "verdict", None)
         if verdict is not None:
-            set_header(response, "RateLimit-Limit", str(verdict.limit))
-            set_header(response, "RateLimit-Remaining", str(verdict.remaining))
-            set_header(response, "RateLimit-Reset", str(verdict.reset_seconds))
+            set_headers(
+                response,
+                {
+                    "ratelimit-limit": ("RateLimit-Limit", str(verdict.limit)),
+                    "ratelimit-remaining": ("RateLimit-Remaining", str(verdict.remaining)),
+                    "ratelimit-reset": ("RateLimit-Reset", str(verdict.reset_seconds)),
+                },
+            )
         return response
 
     async def respond(self, request: HotRequest, *args: Any, **kwargs: Any) -> HttpResponse:

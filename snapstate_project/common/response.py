@@ -1,6 +1,7 @@
 """A response of ready bytes for the hot routes: Django's own, built without what they do not use."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from http.cookies import SimpleCookie
 
 from django.http import HttpResponse
@@ -19,11 +20,10 @@ class ReadyResponse(HttpResponse):
         content_type: str = "application/json",
     ) -> None:
         self.status_code = status
-        self.headers = ResponseHeaders({})
+        self.headers = ResponseHeaders.__new__(ResponseHeaders)
         self.headers._store = {"content-type": ("Content-Type", content_type)} if content_type else {}
         for name, value in (headers or {}).items():
             self.headers._store[name.lower()] = (name, value)
-        self.cookies = SimpleCookie()
         self.closed = False
         self._container = [content]
         self._resource_closers: list[object] = []
@@ -31,7 +31,16 @@ class ReadyResponse(HttpResponse):
         self._reason_phrase = None
         self._charset = "utf-8"
 
+    @cached_property
+    def cookies(self) -> SimpleCookie:  # type: ignore[override]  # which Django makes for every response
+        return SimpleCookie()
+
 
 def set_header(response: HttpResponseBase, name: str, value: str) -> None:
     """As `response.headers[name] = value`, for ASCII of our own making, without checking it again."""
     response.headers._store[name.lower()] = (name, value)
+
+
+def set_headers(response: HttpResponseBase, headers: Mapping[str, tuple[str, str]]) -> None:
+    """The same for several, each given as Django keeps it: by its name in lower case, (name, value)."""
+    response.headers._store.update(headers)

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from itertools import pairwise
 
 import pytest
 from django.conf import settings
@@ -51,6 +52,24 @@ def test_who_has_no_key_is_told_so_before_the_size_of_the_body_counts(base_url, 
     answer = answer_to(base_url, head("POST", path, "nobody", Content_Length=str(LIMIT + 1), **JSON))
     assert answer.startswith(b"HTTP/1.1 401 ")
     assert b"www-authenticate: Bearer" in answer
+
+
+@pytest.mark.parametrize("cuts", [(), (0,), (1,), (0, 20), (40, 90)])
+@pytest.mark.parametrize("framing", ["length", "chunks"])
+def test_a_body_is_the_same_however_it_comes(base_url, key, framing, cuts):
+    """Behind its head in one packet, or in several."""
+    body = b'{"workflow_id":"wf","step":1,"state":{"text":"\xc3\xa9, and more of it until there is enough to cut"}}'
+    how = {"Transfer_Encoding": "chunked"} if framing == "chunks" else {"Content_Length": str(len(body))}
+    sent = body if framing == "length" else b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+    whole = head("POST", "/checkpoints", key, **how, **JSON) + sent
+    places = [0, *(len(whole) - len(sent) + cut for cut in cuts), len(whole)]
+    with connect(base_url) as connection:
+        for start, end in pairwise(places):
+            connection.sendall(whole[start:end])
+            time.sleep(0.02)
+        answer = read_answer(connection)
+    assert answer.startswith(b"HTTP/1.1 201 ")
+    assert b'"size_bytes":%d' % (len(body) - len(b'{"workflow_id":"wf","step":1,"state":}')) in answer
 
 
 def test_a_body_of_exactly_the_limit_is_read(base_url, key):

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from concurrent.futures import wait
 from contextlib import suppress
 
 import psycopg
@@ -43,6 +44,7 @@ def test_who_waits_too_long_is_let_go():
     with override_settings(POSTGRES_TIMEOUT_SECONDS=0.1), pytest.raises(PostgresDown, match="in time"):
         asyncio.run(in_thread(released.wait, 5))
     released.set()
+    wait(set(threads.orm.running))  # else the next test finds one who waits
 
 
 def test_those_who_wait_are_bounded():

@@ -25,9 +25,14 @@ class Gate:
 
     def pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError), source, target:
-            while data := source.recv(65_536):
-                self.flowing.wait()
-                target.sendall(data)
+            try:
+                while data := source.recv(65_536):
+                    self.flowing.wait()
+                    target.sendall(data)
+            finally:  # a socket in which the other direction still reads is not closed by its close()
+                for end in (source, target):
+                    with suppress(OSError):
+                        end.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
