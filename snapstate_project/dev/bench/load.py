@@ -25,6 +25,8 @@ class Silent(Exception):
 class Connection:
     """One client: sends its next request as soon as the last one is answered."""
 
+    buffer = bytearray(CHUNK)  # of all of them: nothing that is read is needed afterwards
+
     def __init__(self, connected: socket.socket, requests: Iterator[Buffers], success: bytes, into: Slice) -> None:
         self.socket = connected
         self.socket.settimeout(None)  # reads only when there is something, and the buffer takes any request whole
@@ -49,22 +51,22 @@ class Connection:
 
     def read(self) -> bool:
         """Take what has come; True when the answer is complete."""
-        got = self.socket.recv(CHUNK)
-        self.left -= len(got)
+        size = self.socket.recv_into(self.buffer)
+        self.left -= size
         if self.left < 0:
-            self.left += self.begin_answer(got)
-        elif not got:
+            self.left += self.begin_answer(self.buffer, size)
+        elif not size:
             raise Silent("a connection was closed in the middle of an answer")
         if self.left:
             return False
         self.into.latencies.append(time.perf_counter() - self.began)
         return True
 
-    def begin_answer(self, got: bytes) -> int:
+    def begin_answer(self, got: bytearray, size: int) -> int:
         """The length of the whole answer, from its head."""
-        end, at = got.find(b"\r\n\r\n"), got.find(LENGTH)
+        end, at = got.find(b"\r\n\r\n", 0, size), got.find(LENGTH, 0, size)
         if end < 0 or at < 0:
-            raise Silent(f"not an answer: {got[:200]!r}")
+            raise Silent(f"not an answer: {bytes(got[: min(size, 200)])!r}")
         if got[9:12] != self.success:
             status = got[9:12].decode()
             self.into.failures[status] = self.into.failures.get(status, 0) + 1
