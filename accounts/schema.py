@@ -1,7 +1,11 @@
 """What the OpenAPI document says of the Admin API beyond its bodies."""
 
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
+from snapstate_project.common.openapi import PATTERN
 from snapstate_project.common.pagination import LIMIT_SCHEMA
 
 LAST_PAGE = 1_000_000
@@ -11,3 +15,13 @@ PAGE_PARAMETERS = [
 ]
 
 CONFLICT = OpenApiResponse(description="The email is taken, or the account closed or to be deleted (`CONFLICT`).")
+
+
+class TextSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """Postgres keeps no NUL, and such text is refused."""
+
+    target_class = "accounts.serializers.Text"
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        schema: dict[str, Any] = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
+        return {**schema, PATTERN: "^[^\\u0000]*$"}

@@ -12,7 +12,7 @@ from checkpoints.ids import WorkflowKey
 
 MOST_BYTES = 16 * 1_048_576
 MOST_BYTES_A_STATE = 262_144
-MOST_MEMBERS = 200
+MOST_MEMBERS, MOST_NAME_CHARACTERS = 200, 4_000
 OVERHEAD, OVERHEAD_A_MEMBER = 1_000, 200
 
 
@@ -35,6 +35,14 @@ class Revision(NamedTuple):
         return OVERHEAD + len(self.state) + (OVERHEAD_A_MEMBER * len(self.members.values) if self.members else 0)
 
 
+def worth_keeping(members: Members, state: bytes) -> Members | None:
+    """None where they take more memory than the work that they spare is worth: of many members, or of long names."""
+    names = members.values
+    if len(state) > MOST_BYTES_A_STATE or len(names) > MOST_MEMBERS or sum(map(len, names)) > MOST_NAME_CHARACTERS:
+        return None
+    return members
+
+
 class RecentStates:
     """At most `most_bytes` of them; who was saved longest ago goes first. Use from one thread."""
 
@@ -50,8 +58,6 @@ class RecentStates:
         self.forget(key)
         if len(revision.state) > MOST_BYTES_A_STATE:
             return
-        if revision.members and len(revision.members.values) > MOST_MEMBERS:
-            revision = revision._replace(members=None)
         self.by_digest[key.digest] = revision
         self.bytes += revision.weight
         while self.bytes > self.most_bytes:

@@ -16,7 +16,7 @@ from checkpoints.envelope import NewCheckpoint, WorkflowChanges
 from checkpoints.errors import SaveConflict, WorkflowNotFound
 from checkpoints.ids import WorkflowKey, checkpoint_id, workflow_key
 from checkpoints.models import Workflow
-from checkpoints.recent import RecentStates, Revision
+from checkpoints.recent import RecentStates, Revision, worth_keeping
 from checkpoints.verdicts import Busy, Head, Range, Refused, Replayed, Resumed, Saved
 from snapstate_project.common.errors import RedisDown, ServiceUnavailable
 from snapstate_project.common.threads import in_thread
@@ -73,9 +73,10 @@ class Guess:
 
     def work_out(self) -> None:
         if self.before and self.diff is None:
-            self.members = Members(self.new.state)
+            after = Members(self.new.state)
             before = self.before.members or Members(self.before.state)
-            self.diff = msgspec.Raw(encode(difference_of(before, self.members)))
+            self.diff = msgspec.Raw(encode(difference_of(before, after)))
+            self.members = worth_keeping(after, self.new.state)
 
 
 async def _diff(key: WorkflowKey, new: NewCheckpoint, saved: Saved) -> Difference | None:

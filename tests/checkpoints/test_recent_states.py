@@ -4,12 +4,20 @@ import uuid
 from uuid import UUID
 
 import httpx
+import msgspec
 import pytest
 
 from checkpoints import services
 from checkpoints.diff import Members
 from checkpoints.ids import WorkflowKey, workflow_key
-from checkpoints.recent import MOST_BYTES_A_STATE, MOST_MEMBERS, RecentStates, Revision
+from checkpoints.recent import (
+    MOST_BYTES_A_STATE,
+    MOST_MEMBERS,
+    MOST_NAME_CHARACTERS,
+    RecentStates,
+    Revision,
+    worth_keeping,
+)
 from tests.checkpoints.steps import save
 
 
@@ -80,16 +88,43 @@ def test_the_oldest_make_room_for_the_newest() -> None:
     assert states.bytes == states.most_bytes
 
 
-def test_what_a_state_taken_apart_needs_is_counted_and_bounded() -> None:
-    states = RecentStates()
-    for number, count in enumerate((MOST_MEMBERS, MOST_MEMBERS + 1)):
-        state = b"{%b}" % b",".join(b'"%d":1' % member for member in range(count))
-        states.put(named(number), Revision(1, 1, state, Members(state)))
-    apart, whole = states.get(named(0)), states.get(named(1))
-    assert apart is not None
-    assert whole is not None
-    assert apart.weight > whole.weight + 100 * MOST_MEMBERS
-    assert states.bytes == apart.weight + whole.weight
+@pytest.mark.parametrize(
+    ("state", "is_kept"),
+    [
+        ({str(number): 1 for number in range(MOST_MEMBERS)}, True),
+        ({str(number): 1 for number in range(MOST_MEMBERS + 1)}, False),
+        ({"n" * MOST_NAME_CHARACTERS: 1}, True),
+        ({"n" * MOST_NAME_CHARACTERS: 1, "m": 1}, False),
+        ({"text": "x" * (MOST_BYTES_A_STATE - 11)}, True),
+        ({"text": "x" * (MOST_BYTES_A_STATE - 10)}, False),
+    ],
+)
+def test_a_state_is_kept_apart_unless_that_takes_much_memory(state: dict[str, object], is_kept: bool) -> None:
+    text = msgspec.json.encode(state)
+    assert (worth_keeping(Members(text), text) is not None) is is_kept
+
+
+def test_what_a_state_taken_apart_needs_is_counted() -> None:
+    states, state = RecentStates(), b'{"a":1,"b":2}'
+    states.put(named(1), Revision(1, 1, state))
+    whole = states.bytes
+    states.put(named(1), Revision(1, 2, state, Members(state)))
+    assert states.bytes >= whole + 2 * 100
+
+
+def test_the_comparison_goes_on_from_what_was_taken_apart(api: httpx.Client, place: WorkflowKey) -> None:
+    for step in range(1, 4):
+        save(api, "wf", step, {"log": [1] * step, "n": step})
+    held = services.recent.get(place)
+    assert held is not None
+    assert held.members is not None
+    assert held.members.lengths == {"log": 3}
+    many = {str(number): 1 for number in range(MOST_MEMBERS + 1)}
+    save(api, "wf", 4, many)
+    held = services.recent.get(place)
+    assert held is not None
+    assert held.members is None
+    assert changed(save(api, "wf", 5, {**many, "7": 2})) == ["7"]
 
 
 def test_a_state_that_is_put_again_counts_once() -> None:

@@ -72,6 +72,28 @@ def test_a_body_is_the_same_however_it_comes(base_url, key, framing, cuts):
     assert b'"size_bytes":%d' % (len(body) - len(b'{"workflow_id":"wf","step":1,"state":}')) in answer
 
 
+def save_request(key: str, step: int, size: int) -> bytes:
+    body = b'{"workflow_id":"wf","step":%d,"state":{"text":"%s"}}' % (step, b"x" * size)
+    return head("POST", "/checkpoints", key, Content_Length=str(len(body)), **JSON) + body
+
+
+def test_requests_sent_before_the_answer_are_answered_in_turn(base_url, key):
+    """The first body is more than the server takes in at once: it must go on reading when that is answered."""
+    with connect(base_url) as connection:
+        connection.sendall(save_request(key, 1, 100_000) + save_request(key, 2, 10))
+        said = b""
+        while said.count(b"HTTP/1.1 201 ") < 2 or not said.endswith(b"}"):
+            said += connection.recv(65_536)
+        assert said.index(b'"step":1') < said.index(b'"step":2')
+        connection.sendall(save_request(key, 3, 10))
+        assert b'"step":3' in read_answer(connection)
+
+
+def test_who_would_wait_for_a_100_but_did_not_gets_the_answer_alone(base_url, key):
+    sent = save_request(key, 1, 10).replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n", 1)
+    assert b"HTTP/1.1 201 " in answer_to(base_url, sent)
+
+
 def test_a_body_of_exactly_the_limit_is_read(base_url, key):
     sent = head("POST", "/checkpoints", key, Content_Length=str(LIMIT), **JSON), b" " * LIMIT
     assert answer_to(base_url, *sent).startswith(b"HTTP/1.1 400 ")

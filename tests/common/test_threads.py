@@ -3,7 +3,6 @@
 import asyncio
 import threading
 import time
-from concurrent.futures import wait
 from contextlib import suppress
 
 import psycopg
@@ -15,6 +14,7 @@ from snapstate_project.common import threads
 from snapstate_project.common.circuit import FAILURES
 from snapstate_project.common.errors import PostgresDown, RedisDown
 from snapstate_project.common.threads import OrmThreads, in_thread
+from snapstate_project.dev.process import wait_until
 
 
 def one():
@@ -44,7 +44,7 @@ def test_who_waits_too_long_is_let_go():
     with override_settings(POSTGRES_TIMEOUT_SECONDS=0.1), pytest.raises(PostgresDown, match="in time"):
         asyncio.run(in_thread(released.wait, 5))
     released.set()
-    wait(set(threads.orm.running))  # else the next test finds one who waits
+    assert wait_until(lambda: not threads.orm.running, seconds=5)  # else the next test finds one who waits
 
 
 def test_those_who_wait_are_bounded():

@@ -10,7 +10,7 @@ from typing import Any
 import schemathesis
 from schemathesis.core.failures import AcceptedNegativeData, Failure
 from schemathesis.core.parameters import ParameterLocation
-from schemathesis.openapi.checks import RejectedPositiveData
+from schemathesis.openapi.checks import EnsureResourceAvailability, RejectedPositiveData
 
 # Positive data that is refused all the same: the field, and how our message about it begins.
 BEYOND_SCHEMAS = (
@@ -28,12 +28,16 @@ BEYOND_SCHEMAS = (
 )
 MADE_UP = "x-schemathesis-unknown"
 OURS = os.environ.get("SNAPSTATE_ACCOUNT", "")
+nobody: set[str] = set()
+"""Accounts that there are not, which took the place of ours."""
 
 
 @schemathesis.hook
 def filter_failure(_context: Any, failure: Failure, case: Any, response: Any) -> bool:
     if isinstance(failure, RejectedPositiveData) and response.status_code == 400:
         return not is_beyond_schemas(response.json()["error"].get("details", []))
+    if isinstance(failure, EnsureResourceAvailability):
+        return case.path_parameters.get("account_id") not in nobody
     return not (isinstance(failure, AcceptedNegativeData) and is_wrong_only_in_a_header_of_no_meaning(case))
 
 
@@ -56,3 +60,4 @@ def before_call(_context: Any, case: Any, _kwargs: Any) -> None:
     """Operations that it finds may suspend accounts and revoke keys: never its own."""
     if case.method.upper() not in ("GET", "HEAD") and case.path_parameters.get("account_id") == OURS:
         case.path_parameters["account_id"] = str(uuid.uuid4())
+        nobody.add(case.path_parameters["account_id"])
