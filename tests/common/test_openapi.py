@@ -81,3 +81,13 @@ def test_every_event_that_can_be_subscribed_to_is_described(document):
         "webhook.test",
     }
     assert "state" not in document["components"]["schemas"]["CheckpointSavedData"]["properties"]
+
+
+@pytest.mark.parametrize(("body", "field"), [("AccountRegistration", "name"), ("KeyRequest", "label")])
+def test_a_text_that_may_hold_all_but_nul_says_so(document, body, field):
+    pattern = document["components"]["schemas"][body]["properties"][field]["pattern"]
+    assert [bool(re.search(pattern, text)) for text in ("", "é\n", "a\0b")] == [True, True, False]
+
+
+def test_a_text_with_a_pattern_of_its_own_keeps_it(document):
+    assert document["components"]["schemas"]["AccountChanges"]["properties"]["plan"]["pattern"].startswith("^[a-z0-9]")
