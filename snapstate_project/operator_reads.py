@@ -67,7 +67,7 @@ class ServiceStats(msgspec.Struct):
 
 
 class ActivityEvent(msgspec.Struct):
-    """Without a workflow when that was erased before its event was written, or when it is the account's own."""
+    """Without a workflow when that was erased since, or when it is the account's own."""
 
     id: int
     account_id: Id

@@ -7,6 +7,7 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -147,8 +148,8 @@ def intake() -> Callable[[], None]:
 
     def drain_all() -> None:
         taking.drain()
-        for name in list(relay.subscribers):
-            while relay.relay_once(name):
+        for subscriber in sorted(relay.subscribers.values(), key=attrgetter("last")):
+            while relay.relay_once(subscriber.name):
                 pass
 
     return drain_all

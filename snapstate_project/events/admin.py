@@ -112,7 +112,7 @@ class EventAdmin(ReadOnlyAdmin[Event]):
 
     @display(description="Workflow")
     def workflow(self, event: Event) -> str | None:
-        return shortened("erased since" if event.erased else fields_of(event).get("workflow_id", "")) or None
+        return shortened(workflow_in(event)) or None
 
     @display(description="Step")
     def step(self, event: Event) -> Any:
@@ -120,7 +120,7 @@ class EventAdmin(ReadOnlyAdmin[Event]):
 
     @display(description="Workflow")
     def workflow_is(self, event: Event) -> SafeString:
-        return format_html(WRAPPED, "erased since" if event.erased else fields_of(event).get("workflow_id", "-"))
+        return format_html(WRAPPED, workflow_in(event) or "-")
 
     @display(description="Content")
     def content(self, event: Event) -> SafeString:
@@ -241,6 +241,14 @@ def matching(events: QuerySet[Event], term: str) -> QuerySet[Event]:
 def fields_of(event: Event) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.json.decode(event.data)
     return fields
+
+
+def workflow_in(event: Event) -> str:
+    """What the customer calls it; empty where the event is of no workflow, or of its erasure."""
+    fields = fields_of(event)
+    if "digest" not in fields or event.type == "workflow.erased":
+        return ""
+    return fields.get("workflow_id") or "erased since"
 
 
 def back_to(request: HttpRequest, url: str) -> HttpResponse:

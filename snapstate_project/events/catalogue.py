@@ -145,6 +145,19 @@ def decode(event_type: str, data: str) -> Body:
     return body
 
 
+_TEXTS: dict[str, Any] = dict.fromkeys(("workflow_id", "checkpoint_id", "etag", "error_type", "error_message"), "")
+_TEXTS |= {"label": None, "agent_id": None}
+
+
+def without_texts[Event: Body](body: Event) -> Event:
+    """What is left of an event when its workflow is erased: all that is counted by, and nothing that a customer wrote.
+
+    Whether there was an error stays to be seen.
+    """
+    written = {name: text for name, text in _TEXTS.items() if getattr(body, name, None) is not None}
+    return msgspec.structs.replace(body, **written)
+
+
 def fields_of(event_type: str, data: Body | Mapping[str, Any]) -> Body:
     """`data` checked against the catalogue. KeyError: an unknown type; msgspec.ValidationError: wrong fields."""
     return msgspec.convert(data, CATALOGUE[event_type], from_attributes=False)

@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from snapstate_project.events.catalogue import CATALOGUE, Body, encode, fields_of
-from snapstate_project.events.models import EVENT_LOCK, Event, SubscriberCursor
+from snapstate_project.events.models import EVENT_LOCK, Event, EventQuerySet, SubscriberCursor
 
 BATCH = 1_000
 TIMEOUT = "10s"
@@ -51,6 +51,7 @@ class Subscriber:
     name: str
     types: frozenset[str]
     handle: Handle
+    last: bool = False
 
 
 class EventRefused(Exception):
@@ -104,10 +105,11 @@ def record_event(event_type: str, account_id: UUID, data: Body | Mapping[str, An
 subscribers: dict[str, Subscriber] = {}
 
 
-def subscribe(name: str, *types: str) -> Callable[[Handle], Handle]:
+def subscribe(name: str, *types: str, last: bool = False) -> Callable[[Handle], Handle]:
     """Register a function of list[Event] (in id order) under a name that is its cursor's for ever.
 
-    It runs inside the relay's transaction: no effect outside Postgres, no commit of its own.
+    It runs inside the relay's transaction: no effect outside Postgres, no commit of its own. One that is `last` hears
+    of an event when all others are past it.
     """
     if unknown := set(types) - set(CATALOGUE):
         raise ValueError(f"subscriber {name!r} asks for events that the catalogue does not list: {sorted(unknown)}")
@@ -115,7 +117,7 @@ def subscribe(name: str, *types: str) -> Callable[[Handle], Handle]:
     def register(handle: Handle) -> Handle:
         if name in subscribers:
             raise ValueError(f"there is already a subscriber {name!r}")
-        subscribers[name] = Subscriber(name, frozenset(types), handle)
+        subscribers[name] = Subscriber(name, frozenset(types), handle, last)
         return handle
 
     return register
@@ -160,13 +162,21 @@ def _pass(subscriber: Subscriber, limit: int) -> int:
         cursor = SubscriberCursor.objects.select_for_update(skip_locked=True).filter(name=subscriber.name).first()
         if cursor is None:
             return 0
-        after = Event.objects.filter(id__gt=cursor.position)
+        after = _within_reach(subscriber).filter(id__gt=cursor.position)
         span = after.order_by("id").values("id")[:limit].aggregate(count=Count("id"), last=Max("id"))
         if not span["count"]:
             return 0
         _hand_over(subscriber, list(after.filter(id__lte=span["last"], type__in=subscriber.types).order_by("id")))
         _move(cursor, span["last"])
         return int(span["count"])
+
+
+def _within_reach(subscriber: Subscriber) -> EventQuerySet:
+    if not subscriber.last:
+        return Event.objects.all()
+    others = [other.name for other in subscribers.values() if not other.last]
+    positions = SubscriberCursor.objects.filter(name__in=others).values_list("position", flat=True)
+    return Event.objects.filter(id__lte=min(positions) if len(positions) == len(others) else 0)
 
 
 def _pass_singly(subscriber: Subscriber, limit: int) -> int:
