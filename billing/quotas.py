@@ -10,7 +10,7 @@ from django.utils import timezone
 from billing import plans
 from billing.models import QuotaWarning
 from snapstate_project.events.catalogue import QuotaExceeded
-from snapstate_project.events.relay import record_event
+from snapstate_project.events.recording import record_event
 
 
 def warn(used: Mapping[tuple[UUID, date], Mapping[str, Decimal]], *, at: datetime | None = None) -> int:

@@ -22,7 +22,7 @@ from checkpoints.content import Step
 from checkpoints.models import ArchiveIntent, ArchiveProblem, ArchiveSegment, Checkpoint, Workflow
 from checkpoints.segment_format import Packed
 from snapstate_project.common import stopping
-from snapstate_project.events.relay import record_event
+from snapstate_project.events.recording import record_event
 
 LEASE = timedelta(minutes=10)
 INTENT_AGE = timedelta(hours=1)

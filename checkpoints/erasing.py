@@ -17,7 +17,7 @@ from checkpoints.models import ArchiveIntent, ArchiveSegment, Erasure, Workflow
 from snapstate_project.common import acting, stopping
 from snapstate_project.common.audit import record
 from snapstate_project.common.errors import RedisDown
-from snapstate_project.events.relay import record_event
+from snapstate_project.events.recording import record_event
 
 log = structlog.get_logger(__name__)
 

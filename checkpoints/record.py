@@ -16,7 +16,7 @@ from checkpoints.projection import Projection
 from checkpoints.times import moment
 from snapstate_project.events import catalogue
 from snapstate_project.events.queue import QueueEntry
-from snapstate_project.events.relay import EventRow
+from snapstate_project.events.recording import EventRow
 
 log = structlog.get_logger(__name__)
 Identity = tuple[bytes, bytes]

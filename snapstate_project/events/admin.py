@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import Max, Q, QuerySet
@@ -112,19 +111,19 @@ class EventAdmin(ReadOnlyAdmin[Event]):
 
     @display(description="Workflow")
     def workflow(self, event: Event) -> str | None:
-        return shortened(workflow_in(event)) or None
+        return shortened(event.workflow) or None
 
     @display(description="Step")
     def step(self, event: Event) -> Any:
-        return fields_of(event).get("step")
+        return event.fields.get("step")
 
     @display(description="Workflow")
     def workflow_is(self, event: Event) -> SafeString:
-        return format_html(WRAPPED, workflow_in(event) or "-")
+        return format_html(WRAPPED, event.workflow or "-")
 
     @display(description="Content")
     def content(self, event: Event) -> SafeString:
-        return SafeString(render_to_string("admin/events/content.html", {"fields": fields_of(event)}))
+        return SafeString(render_to_string("admin/events/content.html", {"fields": event.fields}))
 
 
 @admin.register(SubscriberCursor)
@@ -236,19 +235,6 @@ def matching(events: QuerySet[Event], term: str) -> QuerySet[Event]:
     except ValueError:
         return events.none()
     return events.alias(digest=DIGEST).filter(Q(account_id=account_id) | Q(digest=account_id.hex))
-
-
-def fields_of(event: Event) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.json.decode(event.data)
-    return fields
-
-
-def workflow_in(event: Event) -> str:
-    """What the customer calls it; empty where the event is of no workflow, or of its erasure."""
-    fields = fields_of(event)
-    if "digest" not in fields or event.type == "workflow.erased":
-        return ""
-    return fields.get("workflow_id") or "erased since"
 
 
 def back_to(request: HttpRequest, url: str) -> HttpResponse:

@@ -15,7 +15,7 @@ from django.utils.module_loading import import_string
 from snapstate_project.common.errors import RedisDown
 from snapstate_project.events import queue
 from snapstate_project.events.queue import SHARDS, QueueEntry, State
-from snapstate_project.events.relay import EventRow, insert_events
+from snapstate_project.events.recording import EventRow, insert_events
 
 SHARD_LOCK = 0x534E4150
 BATCH_BYTES = 48 * 1_048_576

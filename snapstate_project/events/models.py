@@ -1,5 +1,8 @@
 """What happened (Event), and how far each subscriber has come (SubscriberCursor); only the relay moves a cursor."""
 
+from typing import Any
+
+import msgspec
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import F, Func, Value
@@ -47,6 +50,19 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type} #{self.pk}"
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Those of `data` as they stand there, whatever release wrote them."""
+        fields: dict[str, Any] = msgspec.json.decode(self.data)
+        return fields
+
+    @property
+    def workflow(self) -> str:
+        """What the customer calls it; empty where the event is of no workflow, or of its erasure."""
+        if "digest" not in self.fields or self.type == "workflow.erased":
+            return ""
+        return self.fields.get("workflow_id") or "erased since"
 
     @property
     def body(self) -> catalogue.Body:

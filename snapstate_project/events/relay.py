@@ -1,22 +1,17 @@
-"""Events go in under one lock and out to each subscriber exactly once: its work and its cursor commit together."""
+"""Events go out to each subscriber exactly once: its work and its cursor commit together."""
 
-import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Protocol
-from uuid import UUID
 
 import structlog
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef
 from django.db.models.functions import Coalesce, Now
-from django.utils import timezone
 
-from snapstate_project.events.catalogue import CATALOGUE, Body, encode, fields_of
-from snapstate_project.events.models import EVENT_LOCK, Event, EventQuerySet, SubscriberCursor
+from snapstate_project.events.catalogue import CATALOGUE
+from snapstate_project.events.models import Event, EventQuerySet, SubscriberCursor
 
 BATCH = 1_000
 TIMEOUT = "10s"
@@ -24,23 +19,6 @@ SINGLY_SECONDS = 10.0
 POLL_SECONDS = 0.25
 LONGEST_PAUSE_SECONDS = 15.0
 
-SEPARATOR = "\x1f"
-"""Never part of JSON text. A column travels as one string, which psycopg sends ten times faster than an array."""
-INSERT = """
-    INSERT INTO events_event (uid, type, account_id, at, erased, data)
-    SELECT * FROM unnest(
-        string_to_array(%s, E'\\x1f')::bytea[],
-        string_to_array(%s, E'\\x1f'),
-        string_to_array(%s, E'\\x1f')::uuid[],
-        string_to_array(%s, E'\\x1f')::timestamptz[],
-        string_to_array(%s, E'\\x1f')::bool[],
-        string_to_array(%s, E'\\x1f')
-    )
-    ON CONFLICT (uid) DO NOTHING
-"""
-
-type EventRow = tuple[bytes, str, UUID, datetime, bool, str]
-"""uid (16 bytes), type, account_id, at, erased, data."""
 type Handle = Callable[[list[Event]], None]
 
 log = structlog.get_logger(__name__)
@@ -60,46 +38,6 @@ class EventRefused(Exception):
     def __init__(self, event_id: int) -> None:
         super().__init__(event_id)
         self.event_id = event_id
-
-
-class Cursor(Protocol):
-    """What a psycopg cursor and Django's wrapper of one have in common."""
-
-    @property
-    def rowcount(self) -> int: ...
-
-    def execute(self, query: Any, params: Any = None, /) -> Any: ...
-
-
-def insert_events(cursor: Cursor, rows: Sequence[EventRow]) -> int:
-    """Insert, in this order, what is not there yet (by uid); how many were new. Within a transaction only.
-
-    The event lock is held until that transaction ends: nothing but COMMIT should follow.
-    """
-    if not rows:
-        return 0
-    cursor.execute("SELECT pg_advisory_xact_lock(%s)", [EVENT_LOCK])
-    uids, types, accounts, times, erased, data = zip(*rows, strict=True)
-    columns = (
-        ("\\x" + uid.hex() for uid in uids),
-        types,
-        (account_id.hex for account_id in accounts),
-        (at.isoformat() for at in times),
-        ("t" if flag else "f" for flag in erased),
-        data,
-    )
-    cursor.execute(INSERT, [SEPARATOR.join(column) for column in columns])
-    return cursor.rowcount
-
-
-def record_event(event_type: str, account_id: UUID, data: Body | Mapping[str, Any], at: datetime | None = None) -> None:
-    """Insert an event born in Postgres, as the last thing in the transaction of its cause."""
-    if not connection.in_atomic_block:
-        raise transaction.TransactionManagementError("record_event belongs in the transaction of the event's cause")
-    uid = time.time_ns().to_bytes(8) + os.urandom(8)
-    row = (uid, event_type, account_id, at or timezone.now(), False, encode(fields_of(event_type, data)))
-    with connection.cursor() as cursor:
-        insert_events(cursor, [row])
 
 
 subscribers: dict[str, Subscriber] = {}

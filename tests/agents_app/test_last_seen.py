@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from agents_app.models import Agent
-from snapstate_project.events import relay
+from snapstate_project.events import recording
 from snapstate_project.events.catalogue import CheckpointSaved, encode
 from tests.events.steps import drain
 
@@ -18,7 +18,7 @@ def saved_at(account, agent_id, at):
     body = CheckpointSaved(digest="d" * 32, generation=1, sequence=1, step=1, size_bytes=1, agent_id=agent_id)
     row = (uuid.uuid4().bytes, "checkpoint.saved", account.id, at, False, encode(body))
     with transaction.atomic(), connection.cursor() as cursor:
-        relay.insert_events(cursor, [row])
+        recording.insert_events(cursor, [row])
 
 
 def seen(account, agent_id="bot"):

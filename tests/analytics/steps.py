@@ -18,7 +18,7 @@ from analytics.models import (
     WorkflowStep,
 )
 from snapstate_project.common.ids import workflow_digest
-from snapstate_project.events import relay
+from snapstate_project.events import recording
 from snapstate_project.events.catalogue import Body, CheckpointSaved, WorkflowErased, WorkflowResumed, encode
 from tests.events.steps import drain
 
@@ -83,7 +83,7 @@ def insert(events: Iterable[tuple[uuid.UUID, datetime, Body, bool]]) -> None:
         for account_id, at, body, is_erased in events
     ]
     with transaction.atomic(), connection.cursor() as cursor:
-        relay.insert_events(cursor, rows)
+        recording.insert_events(cursor, rows)
 
 
 def count(*, limit: int = 1_000) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from billing.meter_reports import note_billable, send_waiting
 from billing.models import MeterReport, QuotaWarning, StorageSample, UsageDay, UsageRecord
 from billing.periods import month_of
-from snapstate_project.events import relay
+from snapstate_project.events import recording
 from snapstate_project.events.catalogue import Body, CheckpointSaved, WorkflowReplayed, WorkflowResumed, encode
 from snapstate_project.events.models import Event
 from tests.events.steps import drain
@@ -44,7 +44,7 @@ def happened(account: Any, bodies: Iterable[Body], at: str, *, erased: bool = Fa
     moment = datetime.fromisoformat(at)
     rows = [(uuid.uuid4().bytes, TYPES[type(body)], account.id, moment, erased, encode(body)) for body in bodies]
     with transaction.atomic(), connection.cursor() as cursor:
-        relay.insert_events(cursor, rows)
+        recording.insert_events(cursor, rows)
 
 
 def meter() -> None:

@@ -13,7 +13,7 @@ import psycopg
 from django.db import connection, connections, transaction
 from django.db.models import Max
 
-from snapstate_project.events import relay
+from snapstate_project.events import recording, relay
 from snapstate_project.events.catalogue import WorkflowErased
 from snapstate_project.events.models import Event, SubscriberCursor
 
@@ -56,7 +56,7 @@ def happen(count: int = 1) -> list[int]:
     account_id = uuid.uuid4()
     with transaction.atomic():
         for number in range(count):
-            relay.record_event("workflow.erased", account_id, WorkflowErased(digest=f"{number:032x}", generation=2))
+            recording.record_event("workflow.erased", account_id, WorkflowErased(digest=f"{number:032x}", generation=2))
     return list(Event.objects.filter(account_id=account_id).order_by("id").values_list("id", flat=True))
 
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from snapstate_project.common.errors import RedisDown
-from snapstate_project.events import queue, relay
+from snapstate_project.events import queue, recording, relay
 from snapstate_project.events.models import Event
 from tests.events.steps import cursor_of, happen
 
@@ -98,7 +98,7 @@ def numbers_in(page):
 def one_event(digest="d" * 32):
     account_id = uuid.uuid4()
     with transaction.atomic():
-        relay.record_event("workflow.erased", account_id, {"digest": digest, "generation": 2})
+        recording.record_event("workflow.erased", account_id, {"digest": digest, "generation": 2})
     return account_id, Event.objects.get(account_id=account_id).pk
 
 

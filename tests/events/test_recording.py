@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from django.db import connection, transaction
 
-from snapstate_project.events import catalogue, relay, services
+from snapstate_project.events import catalogue, recording, relay, services
 from snapstate_project.events.models import Event
 from tests.events.steps import cursor_of, happen
 
@@ -22,7 +22,7 @@ def row(account_id, *, uid=None, data=None):
 
 def insert(rows):
     with transaction.atomic(), connection.cursor() as cursor:
-        return relay.insert_events(cursor, rows)
+        return recording.insert_events(cursor, rows)
 
 
 def test_a_row_comes_back_as_it_went_in():
@@ -51,23 +51,23 @@ def test_rows_get_their_ids_in_the_order_given():
 def test_a_raw_psycopg_cursor_does_as_well(sql):
     account_id = uuid.uuid4()
     with sql.transaction(), sql.cursor() as cursor:
-        assert relay.insert_events(cursor, [row(account_id)]) == 1
+        assert recording.insert_events(cursor, [row(account_id)]) == 1
     assert Event.objects.get(account_id=account_id).at == AT
 
 
 def test_users_text_survives_in_the_data_of_an_event(account):
     body = catalogue.WorkflowResumed(digest="d" * 32, generation=1, workflow_id=NASTY, agent_id=NASTY)
     with transaction.atomic():
-        relay.record_event("workflow.resumed", account.id, body)
+        recording.record_event("workflow.resumed", account.id, body)
     assert Event.objects.get(account_id=account.id).body == body
 
 
 def test_an_event_is_recorded_in_the_transaction_of_its_cause_only():
     account_id = uuid.uuid4()
     with pytest.raises(transaction.TransactionManagementError):
-        relay.record_event("workflow.erased", account_id, {"digest": "d" * 32, "generation": 2})
+        recording.record_event("workflow.erased", account_id, {"digest": "d" * 32, "generation": 2})
     with transaction.atomic():
-        relay.record_event("workflow.erased", account_id, {"digest": "d" * 32, "generation": 2})
+        recording.record_event("workflow.erased", account_id, {"digest": "d" * 32, "generation": 2})
         transaction.set_rollback(True)
     assert not Event.objects.filter(account_id=account_id).exists()
 
@@ -82,7 +82,7 @@ def test_an_event_is_recorded_in_the_transaction_of_its_cause_only():
 )
 def test_what_the_catalogue_does_not_list_is_not_recorded(event_type, data, error):
     with pytest.raises(error), transaction.atomic():
-        relay.record_event(event_type, uuid.uuid4(), data)
+        recording.record_event(event_type, uuid.uuid4(), data)
 
 
 def test_a_subscriber_of_events_that_do_not_exist_is_refused():
@@ -119,7 +119,7 @@ def test_events_go_after_thirty_days_and_not_before():
 def insert_at(at):
     account_id = uuid.uuid4()
     with transaction.atomic():
-        relay.record_event("workflow.erased", account_id, {"digest": "d" * 32, "generation": 2}, at=at)
+        recording.record_event("workflow.erased", account_id, {"digest": "d" * 32, "generation": 2}, at=at)
     return account_id
 
 

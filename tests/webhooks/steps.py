@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from snapstate_project.events import relay
+from snapstate_project.events import recording
 from snapstate_project.events.catalogue import CheckpointSaved, encode
 from tests.events.steps import drain
 from webhooks import delivering
@@ -32,7 +32,7 @@ def happened(account: Any, *bodies: Any, event_type: str = "checkpoint.saved", e
     at = timezone.now()
     rows = [(uuid.uuid4().bytes, event_type, account.id, at, erased, encode(body)) for body in bodies]
     with transaction.atomic(), connection.cursor() as cursor:
-        relay.insert_events(cursor, rows)
+        recording.insert_events(cursor, rows)
 
 
 def queue() -> None:
