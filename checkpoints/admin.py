@@ -1,6 +1,5 @@
 """Workflows and their steps as operators see them: what there is and when it came; the state itself by permission."""
 
-import re
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -19,7 +18,7 @@ from unfold.views import ChangeList
 from checkpoints import archive_admin, timeline  # noqa: F401 (registers the archive's pages)
 from checkpoints.action_admin import WorkflowActions
 from checkpoints.content import etag
-from checkpoints.filter_admin import COLOURS, FILTERS, account_named, few, of_every_account, stalled_since
+from checkpoints.filter_admin import COLOURS, DIGEST, FILTERS, account_named, few, of_every_account, stalled_since
 from checkpoints.list_admin import ORDER, STRETCH, WorkflowList
 from checkpoints.models import Workflow, WorkflowStatus
 from checkpoints.page_admin import WorkflowPages
@@ -28,7 +27,6 @@ from snapstate_project.common.admin import WRAPPED, ReadOnlyAdmin, account_link,
 NEVER = datetime(1, 1, 1, tzinfo=UTC)
 NARROW = '<span style="display: inline-block; min-width: 10rem; overflow-wrap: anywhere">{}</span>'
 UNBROKEN = '<span class="whitespace-nowrap">{}</span>'
-DIGEST = re.compile(r"[0-9a-f]{32}")
 
 
 @admin.register(Workflow)

@@ -1,5 +1,6 @@
 """What operators look for workflows by. A filter that an index serves for few rows is asked there; the rest by time."""
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -17,6 +18,7 @@ from snapstate_project.common.admin import MomentRangeFilter
 
 FEW = 2_000
 """So many rows that match are all looked at, whenever they were active; of more, the newest are."""
+DIGEST = re.compile(r"[0-9a-f]{32}")
 COLOURS = {"active": "info", "stalled": "warning", "completed": "success", "failed": "danger"}
 
 type Rows = QuerySet[Workflow]

@@ -1,4 +1,4 @@
-"""The search that the sidebar opens: pages by name, accounts and keys by what their own lists find; a few of each.
+"""The search that the sidebar opens: pages, accounts, keys and workflows, a few of each.
 
 The theme's own reads all rows that match, keeps what it found for five minutes, whoever may see it by then, and needs
 Redis for that.
@@ -8,15 +8,18 @@ from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.core.paginator import Paginator
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from unfold.dataclasses import SearchResult
 
 from accounts.models import Account, ApiKey
+from checkpoints.filter_admin import DIGEST, of_every_account
+from checkpoints.models import Workflow
 
 MOST_OF_A_KIND = 20
-ROWS = ((Account, "groups"), (ApiKey, "key"))
+ROWS = ((Account, "groups"), (ApiKey, "key"), (Workflow, "history"))
 
 
 def search_page(request: HttpRequest, site: AdminSite) -> HttpResponse:
@@ -50,9 +53,16 @@ def rows_found(site: AdminSite, request: HttpRequest, term: str) -> list[SearchR
 
 
 def rows_of(site: AdminSite, request: HttpRequest, model: Any, term: str) -> Any:
-    its_admin = site._registry[model]
-    found, _ = its_admin.get_search_results(request, model._default_manager.all(), term)
+    if model is Workflow:
+        return workflows_named(term)
+    found, _ = site._registry[model].get_search_results(request, model._default_manager.all(), term)
     return found[:MOST_OF_A_KIND]
+
+
+def workflows_named(term: str) -> QuerySet[Workflow]:
+    """By the beginning of its id, or its digest; of many any few, for to look for the newest would take long."""
+    named = Q(digest=bytes.fromhex(term)) if DIGEST.fullmatch(term) else Q(workflow_id__startswith=term)
+    return of_every_account(Workflow.objects.filter(named, head_step__isnull=False)).order_by()[:MOST_OF_A_KIND]
 
 
 def url_of(site: AdminSite, row: Any) -> str:

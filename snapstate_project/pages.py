@@ -84,6 +84,11 @@ def handler403(request: HttpRequest, exception: Exception | None = None) -> Http
     return failure(request, Forbidden("Your groups do not allow that: an administrator can change them."))
 
 
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 (Django's)
+    """Of a form whose cookie is gone or older than the sign-in, as after signing out in another tab."""
+    return failure(request, Forbidden("This form is out of date, and nothing was done: load its page anew."))
+
+
 def handler404(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return failure(request, exception or NotFound())
 

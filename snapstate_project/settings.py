@@ -42,6 +42,7 @@ PORT = env_int("PORT", 8000)
 APP_URL = env("APP_URL", f"http://127.0.0.1:{PORT}")
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "*" if DEBUG else "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = [APP_URL]
+CSRF_FAILURE_VIEW = "snapstate_project.pages.csrf_failure"
 ROOT_URLCONF = "snapstate_project.urls"
 ASGI_APPLICATION = "snapstate_project.asgi.application"
 WSGI_APPLICATION = "snapstate_project.wsgi.application"
@@ -50,7 +51,6 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
 USE_I18N = False
-LANGUAGE_CODE = "en-us"
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",

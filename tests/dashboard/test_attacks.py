@@ -100,6 +100,25 @@ def test_the_search_answers_without_redis_and_whatever_page_is_asked_for(
     assert account.email in admin_client.get(f"/admin/search/?s={account.email.upper()}").content.decode()
 
 
+def test_the_search_finds_workflows_by_the_beginning_of_an_id_and_by_digest(
+    admin_client: Client, account: Account, make_account: Callable[[], Account]
+):
+    word = f"w{uuid.uuid4().hex}"
+    rows = [Workflow(account=owner, workflow_id=f"{word}-{owner.pk}", digest=uuid.uuid4().bytes, head_step=1)
+            for owner in (account, make_account())]  # fmt: skip
+    erased = Workflow(account=account, workflow_id=f"{word}-erased", digest=uuid.uuid4().bytes)
+    Workflow.objects.bulk_create([*rows, erased])
+    found = admin_client.get(f"/admin/search/?s={word}").content.decode()
+    assert [f"/workflow/{row.pk}/change/" in found for row in (*rows, erased)] == [True, True, False]
+    one = admin_client.get(f"/admin/search/?s={rows[0].digest.hex()}").content.decode()
+    assert [f"/workflow/{row.pk}/change/" in one for row in rows] == [True, False]
+    many = [
+        Workflow(account=account, workflow_id=f"{word}{n}", digest=uuid.uuid4().bytes, head_step=1) for n in range(50)
+    ]
+    Workflow.objects.bulk_create(many)
+    assert admin_client.get(f"/admin/search/?s={word}").content.count(b"/workflow/") == 20
+
+
 def test_what_a_search_found_is_gone_with_the_right_to_it(member: Callable[[str], Client], account: Account):
     client = member("viewers")
     assert account.email in client.get(f"/admin/search/?s={account.email}").content.decode()

@@ -58,3 +58,12 @@ def test_trying_again_all_that_is_set_aside_asks_little_however_much_it_is(admin
     assert answer.status_code == 302
     assert len(asked) < 40
     assert "Asked to try again now" in str(LogEntry.objects.latest("id").additional_data)
+
+
+@pytest.mark.parametrize("path", ["login/", "logout/", "accounts/account/add/"])
+def test_a_form_whose_cookie_is_gone_says_so(path: str):
+    answer = Client(enforce_csrf_checks=True, SERVER_NAME="localhost").post(f"/admin/{path}", {"username": "x"})
+    page = answer.content.decode()
+    assert (answer.status_code, answer["X-Request-Id"] in page) == (403, True)
+    assert "This form is out of date, and nothing was done" in page
+    assert 'href="/admin/"' in page
