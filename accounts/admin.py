@@ -10,7 +10,6 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -30,7 +29,7 @@ from accounts.models import Account, ApiKey, Deletion
 from accounts.status_admin import StatusActions
 from snapstate_project.common.admin import second
 
-TICKET = "accounts.issue_key"
+TICKET, LIMIT_HISTORY = "accounts.issue_key", "accounts.limit_history"
 UNPAID, LEAVING = "suspended: unpaid", "to be deleted"
 STATES = {"active": "success", "suspended": "warning", UNPAID: "warning", LEAVING: "danger", "closed": "danger"}
 
@@ -189,11 +188,11 @@ class AccountAdmin(StatusActions, RowsByPage[Account]):
         account = self.found(request, object_id)
 
         def change(form: TermsForm) -> HttpResponse:
-            services.update_account(account, **form.cleaned_data)
-            self.log_change(
-                request, account, ", ".join(f"{name}: {value}" for name, value in form.cleaned_data.items())
-            )
+            if form.changes:
+                services.update_account(account, **form.changes)
+                self.log_change(request, account, f"{form.said()}.")
+                messages.success(request, f"Changed: {form.said()}")
             return redirect(back_to(self, account))
 
-        form = TermsForm(request.POST or None, initial=model_to_dict(account, fields=list(TermsForm.base_fields)))
+        form = TermsForm(account, request.POST or None, may_limit_history=request.user.has_perm(LIMIT_HISTORY))
         return form_page(self, request, form, change, original=account, title="Plan and limit", button="Save")

@@ -4,20 +4,25 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.validators import RegexValidator
+from django.forms.models import model_to_dict
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminEmailInputWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
 )
 
 from accounts.closing import GRACE_DAYS, MOST_GRACE_DAYS
 from accounts.keys import SCOPES
 from accounts.models import MOST_DAYS, MOST_KEPT, PLAN_SHAPE, Account
 
+HISTORY = ("keep_last", "archive_days")
 EXPIRIES = {"": "Never", "1": "In a day", "7": "In 7 days", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
 
 
@@ -61,11 +66,20 @@ class NewKeyForm(forms.Form):
 
 
 class TermsForm(forms.Form):
+    """Of what it shows only that is written which was changed in it: another operator may be at the rest.
+
+    To keep less than before deletes, so the form asks once more, and says how much.
+    """
+
     plan = forms.CharField(
-        max_length=40, widget=UnfoldAdminTextInputWidget, validators=[RegexValidator(PLAN_SHAPE, "Like free or pro.")]
+        show_hidden_initial=True,
+        max_length=40,
+        widget=UnfoldAdminTextInputWidget,
+        validators=[RegexValidator(PLAN_SHAPE, "Like free or pro.")],
     )
     rate_limit_max = forms.IntegerField(
         label="Rate limit",
+        show_hidden_initial=True,
         min_value=1,
         max_value=1_000_000_000,
         required=False,
@@ -74,6 +88,7 @@ class TermsForm(forms.Form):
     )
     keep_last = forms.IntegerField(
         label="Checkpoints kept",
+        show_hidden_initial=True,
         min_value=1,
         max_value=MOST_KEPT,
         required=False,
@@ -82,12 +97,47 @@ class TermsForm(forms.Form):
     )
     archive_days = forms.IntegerField(
         label="Days in the archive",
+        show_hidden_initial=True,
         min_value=1,
         max_value=MOST_DAYS,
         required=False,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Archived checkpoints are deleted after so many days; empty: never.",
     )
+    sure = forms.BooleanField(label="Delete them for good", required=False, widget=UnfoldBooleanWidget)
+
+    def __init__(self, account: Account, data: Any, *, may_limit_history: bool) -> None:
+        super().__init__(data, initial=model_to_dict(account, fields=list(self.base_fields)))
+        self.account = account
+        for name in () if may_limit_history else HISTORY:
+            del self.fields[name]
+        if data is None:
+            del self.fields["sure"]
+
+    def clean(self) -> dict[str, Any]:
+        fewer = {name: self.shortened(name) for name in HISTORY}
+        if not any(fewer.values()):
+            self.fields.pop("sure", None)
+        elif not self.cleaned_data.get("sure"):
+            told = " and ".join(import_string(settings.HISTORY_BEYOND)(self.account.pk, **fewer))
+            self.add_error("sure", f"At most {told} would go with the next pass, within ten minutes.")
+        return self.cleaned_data
+
+    def shortened(self, name: str) -> int | None:
+        """What it is to be, where that keeps less than now."""
+        wanted, now = self.changes.get(name), getattr(self.account, name)
+        return wanted if wanted is not None and (now is None or wanted < now) else None
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        return {name: self.cleaned_data.get(name) for name in self.changed_data if name != "sure"}
+
+    def said(self) -> str:
+        """For the history."""
+        return ", ".join(
+            f"{self.fields[name].label or name}: {'none' if value is None else value}"
+            for name, value in self.changes.items()
+        )
 
 
 class ScopesForm(forms.Form):

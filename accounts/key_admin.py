@@ -20,7 +20,7 @@ from accounts.admin_pages import RowsByPage, back_to, badge, confirmed, form_pag
 from accounts.forms import ScopesForm
 from accounts.keys import SCOPES
 from accounts.models import ApiKey
-from snapstate_project.common.admin import LINK, account_link
+from snapstate_project.common.admin import LINK, account_link, offered
 
 STATES = {"in use": "success", "revoked": "danger", "expired": "warning"}
 REVOKING = {
@@ -128,23 +128,30 @@ class ApiKeyAdmin(KeyColumns, RowsByPage[ApiKey]):
         return minute(key.revoked_at)
 
     def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        """Of one key: while there is something to manage."""
-        if not request.user.has_perm("accounts.change_apikey"):
-            return False
-        key: ApiKey | None = self.get_object(request, str(object_id)) if object_id else None
-        return key is None or key.revoked_at is None
+        return request.user.has_perm("accounts.change_apikey")
+
+    def has_revoke_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return self.offered(request, "revoke", object_id)
+
+    def has_scopes_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return self.offered(request, "change_scopes", object_id)
+
+    def offered(self, request: HttpRequest, action: str, object_id: Any) -> bool:
+        key: ApiKey | None = self.get_object(request, str(object_id))
+        fits = key is not None and key.revoked_at is None
+        return offered(request, action, may=self.has_manage_permission(request), fits=fits)
 
     @admin.action(description="Revoke", permissions=["manage"])
     def revoke_selected(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse:
         chosen = list(queryset.filter(revoked_at=None))
         return confirmed(self, request, chosen, services.revoke_key, back=back_to(self), **REVOKING)
 
-    @action(description="Revoke", icon="block", permissions=["manage"], variant=ActionVariant.DANGER)
+    @action(description="Revoke", icon="block", permissions=["revoke"], variant=ActionVariant.DANGER)
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
         key = self.found(request, object_id)
         return confirmed(self, request, [key], services.revoke_key, back=back_to(self, key), original=key, **REVOKING)
 
-    @action(description="Change scopes", icon="rule", permissions=["manage"])
+    @action(description="Change scopes", icon="rule", permissions=["scopes"])
     def change_scopes(self, request: HttpRequest, object_id: str) -> HttpResponse:
         key = self.found(request, object_id)
 

@@ -84,6 +84,8 @@ class Account(Kept):
         permissions = [
             ("view_revenue", "Can see what is charged and earned"),
             ("close_account", "Can schedule an account's deletion, and undo that"),
+            ("limit_history", "Can set how much of an account's history is kept"),
+            ("suspend_account", "Can suspend and reactivate an account"),
         ]
         ordering = ("-created_at", "-id")
         constraints = [models.UniqueConstraint(Lower("email"), name="one_account_per_email")]

@@ -23,6 +23,7 @@ HELP = frozenset(
     {
         "accounts.add_account",
         "accounts.change_account",
+        "accounts.suspend_account",
         "accounts.add_apikey",
         "accounts.change_apikey",
         "checkpoints.change_workflow",

@@ -13,6 +13,7 @@ from accounts import closing, services
 from accounts.admin_pages import back_to, confirmed, is_confirmed
 from accounts.forms import DeletionForm, MaybeReasonForm, ReasonForm
 from accounts.models import Account, Deletion
+from snapstate_project.common.admin import offered
 
 SUSPENDING = {
     "title": "Suspend",
@@ -51,8 +52,8 @@ class StatusActions:
 
     # --- Who may ---
 
-    def has_manage_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        return request.user.has_perm("accounts.change_account")
+    def has_status_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return request.user.has_perm("accounts.suspend_account")
 
     def has_close_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         return request.user.has_perm("accounts.close_account")
@@ -60,23 +61,24 @@ class StatusActions:
     def has_suspend_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         """Also where only Stripe has suspended it: then the suspension becomes an operator's."""
         account = self.row(request, object_id)
-        may_be = account is not None and (account.status == Account.Status.ACTIVE or account.held_for_payment)
-        return self.has_manage_permission(request) and may_be and not account.is_leaving
+        is_active = account is not None and (account.status == Account.Status.ACTIVE or account.held_for_payment)
+        fits = is_active and not account.is_leaving
+        return offered(request, "suspend", may=self.has_status_permission(request), fits=fits)
 
     def has_reactivate_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         account = self.row(request, object_id)
-        open_to_it = account is not None and account.status != Account.Status.ACTIVE and not account.is_leaving
-        return self.has_manage_permission(request) and open_to_it
+        fits = account is not None and account.status != Account.Status.ACTIVE and not account.is_leaving
+        return offered(request, "reactivate", may=self.has_status_permission(request), fits=fits)
 
     def has_delete_account_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         account = self.row(request, object_id)
-        open_to_it = account is not None and account.status != Account.Status.CLOSED and not account.is_leaving
-        return self.has_close_permission(request) and open_to_it
+        fits = account is not None and account.status != Account.Status.CLOSED and not account.is_leaving
+        return offered(request, "schedule_deletion", may=self.has_close_permission(request), fits=fits)
 
     def has_undo_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         account = self.row(request, object_id)
-        undoable = account is not None and account.deletions.open().filter(began_at=None).exists()
-        return self.has_close_permission(request) and undoable
+        fits = account is not None and account.deletions.open().filter(began_at=None).exists()
+        return offered(request, "undo_deletion", may=self.has_close_permission(request), fits=fits)
 
     def row(self, request: HttpRequest, object_id: Any) -> Any:
         return self.get_object(request, str(object_id))  # type: ignore[attr-defined]  # the admin's
@@ -115,14 +117,14 @@ class StatusActions:
 
         return confirmed(admin_, request, [account], change, back=back, original=account, form=form, **words)
 
-    @admin.action(description="Suspend", permissions=["manage"])
+    @admin.action(description="Suspend", permissions=["status"])
     def suspend_selected(self, request: HttpRequest, queryset: QuerySet[Account]) -> HttpResponse:
         open_to_it = queryset.filter(Q(status=Account.Status.ACTIVE) | Q(held_for_payment=True))
         chosen = open_to_it.exclude(pk__in=Deletion.objects.open().values("account"))
         form = ReasonForm(request.POST if is_confirmed(request) else None)
         return self.change_several(request, chosen, form, services.suspend_account, SUSPENDING)
 
-    @admin.action(description="Reactivate", permissions=["manage"])
+    @admin.action(description="Reactivate", permissions=["status"])
     def reactivate_selected(self, request: HttpRequest, queryset: QuerySet[Account]) -> HttpResponse:
         leaving = Deletion.objects.open().values("account")
         chosen = queryset.exclude(status=Account.Status.ACTIVE).exclude(pk__in=leaving)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import copy
+from time import monotonic, sleep
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -17,6 +18,7 @@ from checkpoints import moving, services
 from checkpoints.envelope import WorkflowChanges
 from checkpoints.ids import workflow_key
 from checkpoints.models import Workflow
+from snapstate_project.common.admin import offered
 from snapstate_project.common.errors import RedisDown, ServiceUnavailable
 
 CHANGE, ERASE = "checkpoints.change_workflow", "checkpoints.delete_workflow"
@@ -86,23 +88,26 @@ class WorkflowActions:
 
     def has_wake_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         workflow = self.row(request, object_id)
-        return request.user.has_perm(CHANGE) and workflow is not None and workflow.is_cold
+        return self.offered(request, "make_hot", workflow is not None and workflow.is_cold)
 
     def has_archive_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         workflow = self.row(request, object_id)
         fits = workflow is not None and not workflow.is_cold and not workflow.pinned
-        return request.user.has_perm(CHANGE) and fits
+        return self.offered(request, "archive_now", fits)
 
     def has_pin_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         workflow = self.row(request, object_id)
-        return request.user.has_perm(CHANGE) and workflow is not None and not workflow.pinned
+        return self.offered(request, "pin", workflow is not None and not workflow.pinned)
 
     def has_unpin_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         workflow = self.row(request, object_id)
-        return request.user.has_perm(CHANGE) and workflow is not None and workflow.pinned
+        return self.offered(request, "unpin", workflow is not None and workflow.pinned)
 
     def has_erase_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         return request.user.has_perm(ERASE)
+
+    def offered(self, request: HttpRequest, action: str, fits: bool) -> bool:
+        return offered(request, action, may=request.user.has_perm(CHANGE), fits=fits)
 
     def row(self, request: HttpRequest, object_id: Any) -> Workflow | None:
         """Asked for once a request: every action asks."""
@@ -162,11 +167,16 @@ class WorkflowActions:
 
 
 NAME = "admin:checkpoints_workflow"
+SHOWN_WITHIN_SECONDS = 3.0
 
 
 def patch(workflow: Workflow, *, pinned: bool) -> None:
     key = workflow_key(workflow.account_id, workflow.workflow_id)
     async_to_sync(services.patch_workflow)(key, WorkflowChanges(pinned=pinned))
+    until = monotonic() + SHOWN_WITHIN_SECONDS
+    # The page that follows reads the row, which intake writes; it would deny what has just been done.
+    while not Workflow.objects.filter(pk=workflow.pk, pinned=pinned).exists() and monotonic() < until:
+        sleep(SHOWN_WITHIN_SECONDS / 30)
 
 
 def erase(workflow: Workflow) -> None:

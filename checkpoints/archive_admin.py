@@ -6,7 +6,6 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import Count, Min, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils import timezone
@@ -18,7 +17,7 @@ from unfold.forms import BaseDialogForm
 
 from checkpoints.models import ArchiveProblem, ArchiveSegment, Workflow
 from checkpoints.problems import retry_now
-from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, ago, second, shortened
+from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, ago, go_to, second, shortened
 
 
 def overview() -> dict[str, Any]:
@@ -125,7 +124,7 @@ class ProblemAdmin(OfWorkflow[ArchiveProblem]):
             if first is not None:
                 self.log_change(request, first, f"Asked to try again now: {count:,} due at once.")
         messages.success(request, f"{count:,} due at once: the next pass, within a minute, tries again.")
-        return redirect(reverse("admin:checkpoints_archiveproblem_changelist"))
+        return go_to(request, reverse("admin:checkpoints_archiveproblem_changelist"))
 
     @display(description="Reason")
     def short_reason(self, row: ArchiveProblem) -> str:

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
+from uuid import UUID
 
 import structlog
 from django.db import connection, transaction
-from django.db.models import F, Q, Value
+from django.db.models import Count, F, Q, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -94,6 +95,29 @@ def prune(*, now: datetime | None = None, dry_run: bool = False, email: str | No
         _delete_objects(keys)
     log.info("retention_pass", dry_run=dry_run, workflows=done.workflows, checkpoints=done.checkpoints)
     return done
+
+
+def beyond(account_id: UUID, *, keep_last: int | None, archive_days: int | None) -> list[str]:
+    """What an account's next passes would delete for good under these terms, counted from above, in words."""
+    told, live = [], Workflow.objects.filter(account_id=account_id, head_step__isnull=False, pinned=False)
+    if keep_last is not None:
+        longer = live.filter(keep_last=None, total_checkpoints__gt=keep_last)
+        found = longer.aggregate(workflows=Count("pk"), checkpoints=Sum(F("total_checkpoints") - keep_last))
+        told.append(_words(f"beyond the newest {keep_last:,}", **found))
+    if archive_days is not None:
+        before = timezone.now() - timedelta(days=archive_days)
+        old = ArchiveSegment.objects.filter(workflow__in=live, created_at__lt=before)
+        found = old.aggregate(workflows=Count("workflow", distinct=True), checkpoints=Sum("count"))
+        told.append(_words(f"in the archive for over {archive_days:,} days", **found))
+    return told
+
+
+def _words(where: str, *, workflows: int, checkpoints: int | None) -> str:
+    return f"{_many(checkpoints or 0, 'checkpoint')} of {_many(workflows, 'workflow')} {where}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _candidates(now: datetime, email: str | None) -> Iterator[int]:

@@ -8,16 +8,17 @@ import time
 from datetime import timedelta
 from functools import wraps
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 from axes.models import AccessAttempt, AccessLog
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth import logout
 from django.contrib.sessions.models import Session
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.module_loading import import_string
@@ -27,6 +28,7 @@ from unfold.sites import UnfoldAdminSite
 from accounts import second_factor
 from snapstate_project import operator_search, second_factor_pages
 from snapstate_project.common.acting import acting_as
+from snapstate_project.common.admin import NotNow, go_to
 
 LONGEST_SECONDS = 12 * 3600
 SYSTEM_PAGE = "snapstate_project.system_page.system_page"  # which needs the pages that this site is made for
@@ -51,15 +53,28 @@ class OperatorSite(UnfoldAdminSite):
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         @wraps(view)
         def acting(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-            with acting_as(request.user.get_username(), request, user=request.user):
-                return view(request, *args, **kwargs)
+            try:
+                with acting_as(request.user.get_username(), request, user=request.user):
+                    return view(request, *args, **kwargs)
+            except NotNow:
+                messages.warning(request, "Nothing was done: that does not go with how this stands by now.")
+                return go_to(request, page_of_row(request))
 
-        return super().admin_view(acting, cacheable)
+        gate = super().admin_view(acting, cacheable)
+
+        @wraps(gate)
+        def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            answer = gate(request, *args, **kwargs)
+            return sign_in_again(request) if is_shut_out(request, answer) else answer
+
+        return answered
 
     def get_urls(self) -> list[Any]:
         page = self.admin_view(second_factor_pages.second_factor_page)
         system = path("system/", self.admin_view(import_string(SYSTEM_PAGE)), name="system")
-        return [path("second-factor/", page, name="second_factor"), system, *super().get_urls()]
+        # Nothing here asks for the theme's completion of names; and by it anybody could make an error of ours.
+        pages = [each for each in super().get_urls() if getattr(each, "name", "") != "autocomplete"]
+        return [path("second-factor/", page, name="second_factor"), system, *pages]
 
     def search(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:  # noqa: ARG002 (the theme's)
         return operator_search.search_page(request, self)
@@ -70,6 +85,22 @@ class OperatorSite(UnfoldAdminSite):
             return ask_for_code(request, self)
         answer: HttpResponse = super().login(request, extra_context)
         return answer
+
+
+def is_shut_out(request: HttpRequest, answer: HttpResponse) -> bool:
+    """Whether a dialog, or the search, would be given the sign-in form in place of what it asked for."""
+    return "HX-Request" in request.headers and getattr(answer, "url", "").startswith(reverse("admin:login"))
+
+
+def sign_in_again(request: HttpRequest) -> HttpResponse:
+    """The whole page goes to sign in, and comes back to where it was."""
+    here = urlsplit(request.headers.get("HX-Current-URL", "")).path or reverse("admin:index")
+    return go_to(request, f"{reverse('admin:login')}?{urlencode({'next': here})}")
+
+
+def page_of_row(request: HttpRequest) -> str:
+    """Of the row that an action's address names."""
+    return f"{request.path.rstrip('/').rpartition('/')[0]}/change/"
 
 
 def code_is_due(request: HttpRequest) -> bool:

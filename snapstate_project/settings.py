@@ -41,14 +41,12 @@ ADMIN_SECRET = env("ADMIN_SECRET", "insecure-admin-secret")
 PORT = env_int("PORT", 8000)
 APP_URL = env("APP_URL", f"http://127.0.0.1:{PORT}")
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "*" if DEBUG else "localhost,127.0.0.1,[::1]")
-CSRF_TRUSTED_ORIGINS = [APP_URL]
-CSRF_FAILURE_VIEW = "snapstate_project.pages.csrf_failure"
+CSRF_TRUSTED_ORIGINS, CSRF_FAILURE_VIEW = [APP_URL], "snapstate_project.pages.csrf_failure"
 ROOT_URLCONF = "snapstate_project.urls"
 ASGI_APPLICATION = "snapstate_project.asgi.application"
 WSGI_APPLICATION = "snapstate_project.wsgi.application"
 APPEND_SLASH = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-USE_TZ = True
 TIME_ZONE = "UTC"
 USE_I18N = False
 
@@ -143,6 +141,7 @@ MAX_BODY_BYTES = 1_048_576 + 256 * 1024
 
 # --- Seams between rooms, which never import one another ---
 ACCOUNT_PANELS = "snapstate_project.account_page.panels"  # (account, operator) -> what its page shows, for accounts
+HISTORY_BEYOND = "checkpoints.retention.beyond"  # (account id, keep_last, archive_days) -> what would go, for accounts
 ACCOUNT_USAGE = "snapstate_project.operators.usage_this_month"  # (account ids) -> {id: sums}, for accounts
 STEP_AGENTS = "analytics.reports.agents_of_steps"  # (account id, digest, steps) -> {step: agent}, for checkpoints
 WORKFLOW_ERRORS = "analytics.reports.errors_of_workflow"  # (account id, digest, limit) -> errors, for checkpoints
@@ -183,6 +182,7 @@ AXES_CLIENT_IP_CALLABLE = "snapstate_project.common.acting.client_address"
 AXES_USERNAME_CALLABLE = "snapstate_project.common.acting.sign_in_name"
 AXES_LOCKOUT_CALLABLE = "snapstate_project.operator_site.locked_out"
 AXES_ENABLE_ADMIN = AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS = ["username"]  # where people type passwords by mistake; addresses are logged
 OTP_TOTP_ISSUER = "SnapState"
 
 # What the pages below a path may run besides our own files. The admin's theme ships Alpine, which evaluates the

@@ -15,7 +15,7 @@ from unfold.enums import ActionVariant
 from unfold.views import ChangeList
 
 from accounts.admin_pages import UNBROKEN, RowsByPage, back_to, badge, confirmed, form_page, minute
-from snapstate_project.common.admin import WRAPPED, account_link, shortened
+from snapstate_project.common.admin import WRAPPED, account_link, offered, shortened
 from webhooks import delivery_admin, services
 from webhooks.forms import ReasonForm, WindowForm
 from webhooks.models import Endpoint
@@ -145,10 +145,12 @@ class EndpointAdmin(RowsByPage[Endpoint]):
         return request.user.has_perm("webhooks.change_endpoint")
 
     def has_disable_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        return self.has_manage_permission(request) and self.status_of(request, object_id) == Endpoint.Status.ACTIVE
+        fits = self.status_of(request, object_id) == Endpoint.Status.ACTIVE
+        return offered(request, "disable", may=self.has_manage_permission(request), fits=fits)
 
     def has_enable_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
-        return self.has_manage_permission(request) and self.status_of(request, object_id) == Endpoint.Status.DISABLED
+        fits = self.status_of(request, object_id) == Endpoint.Status.DISABLED
+        return offered(request, "enable", may=self.has_manage_permission(request), fits=fits)
 
     def status_of(self, request: HttpRequest, object_id: Any) -> str | None:
         endpoint: Endpoint | None = self.get_object(request, str(object_id))
@@ -180,7 +182,8 @@ class EndpointAdmin(RowsByPage[Endpoint]):
 
     def has_resend_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         may = request.user.has_perm("webhooks.resend_delivery")
-        return may and self.status_of(request, object_id) == Endpoint.Status.ACTIVE
+        fits = self.status_of(request, object_id) == Endpoint.Status.ACTIVE
+        return offered(request, "resend_since", may=may, fits=fits)
 
     @action(description="Send again", icon="send", permissions=["resend"])
     def resend_since(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -9,7 +9,8 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Model, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
@@ -21,6 +22,23 @@ DEEPEST_PAGE = 200
 LONGEST_NUMBER = 19
 WRAPPED = '<span style="overflow-wrap: anywhere">{}</span>'
 LINK = '<a href="{}" class="whitespace-nowrap text-primary-600 dark:text-primary-500">{}</a>'
+
+
+class NotNow(Exception):
+    """An operator asks for what the operator may do, and what a row, as it is by now, is no longer open to."""
+
+
+def offered(request: HttpRequest, action: str, *, may: bool, fits: bool) -> bool:
+    """Whether a button is shown. At the action's own address what does not fit raises NotNow: no right is lacking."""
+    match = request.resolver_match
+    if may and not fits and match and (match.url_name or "").endswith(f"_{action}"):
+        raise NotNow
+    return may and fits
+
+
+def go_to(request: HttpRequest, url: str) -> HttpResponse:
+    """A redirect, also for a dialog that htmx sent."""
+    return HttpResponse(headers={"HX-Redirect": url}) if "HX-Request" in request.headers else redirect(url)
 
 
 class InfinitePaginator(Paginator):  # type: ignore[type-arg]  # generic only in the stubs

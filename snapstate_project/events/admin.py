@@ -7,7 +7,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Max, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
@@ -17,7 +16,7 @@ from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 
-from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, account_link, ago, shortened, when
+from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, account_link, ago, go_to, shortened, when
 from snapstate_project.common.errors import RedisDown
 from snapstate_project.events import queue, relay, services
 from snapstate_project.events.catalogue import CATALOGUE
@@ -162,7 +161,7 @@ class SubscriberAdmin(ReadOnlyAdmin[SubscriberCursor]):
             messages.success(request, f"“{object_id}” goes on after event {event_id}.")
         else:
             messages.warning(request, f"“{object_id}” no longer fails at event {event_id}: nothing was skipped.")
-        return back_to(request, reverse("admin:events_subscribercursor_changelist"))
+        return go_to(request, reverse("admin:events_subscribercursor_changelist"))
 
     @display(description="State", label={"OK": "success", "Behind": "warning", "Failing": "danger"})
     def state(self, cursor: SubscriberCursor) -> str:
@@ -235,8 +234,3 @@ def matching(events: QuerySet[Event], term: str) -> QuerySet[Event]:
     except ValueError:
         return events.none()
     return events.alias(digest=DIGEST).filter(Q(account_id=account_id) | Q(digest=account_id.hex))
-
-
-def back_to(request: HttpRequest, url: str) -> HttpResponse:
-    """A redirect, also for a dialog that htmx sent."""
-    return HttpResponse(headers={"HX-Redirect": url}) if "HX-Request" in request.headers else redirect(url)

@@ -57,7 +57,10 @@ def test_who_is_unpaid_and_leaving_is_not_offered_a_suspension(admin_client: Cli
     closing.schedule_deletion(account, reason="x")
     page = f"/admin/accounts/account/{account.pk}"
     assert "/suspend/" not in admin_client.get(f"{page}/change/").content.decode()
-    assert admin_client.post(f"{page}/suspend/", {"confirmed": "yes", "reason": "y"}).status_code == 403
+    answer = admin_client.post(f"{page}/suspend/", {"confirmed": "yes", "reason": "y"})
+    assert (answer.status_code, answer["Location"]) == (302, f"{page}/change/")
+    account.refresh_from_db()
+    assert account.status_reason == "To be deleted: x"
 
 
 def test_what_fails_of_one_account_holds_back_no_other(make_account: Callable[..., Account], sql: Any):
