@@ -49,17 +49,23 @@ def _filtered(found: QuerySet[Workflow], filters: dict[str, Any]) -> QuerySet[Wo
         elif name.startswith("metadata."):
             found = found.filter(metadata_terms__contains=[term(name.removeprefix("metadata."), value)])
         else:
-            found = found.filter(**{_LOOKUPS[name]: value})
+            found = found.filter(**{_LOOKUPS[name]: behind_shown(value) if name == "updated_after" else value})
     return found
 
 
 _LOOKUPS = {
     "agent_id": "agent_id",
     "label": "label",
-    "updated_after": "last_activity_at__gt",
+    "updated_after": "last_activity_at__gte",
     "updated_before": "last_activity_at__lt",
     "q": "workflow_id__startswith",
 }
+
+
+def behind_shown(moment: datetime) -> datetime:
+    """The first moment after one that answers show, which they do without its microseconds."""
+    shown = moment.microsecond % 1_000 == 0
+    return moment + timedelta(microseconds=1_000 if shown else 1)
 
 
 def _of_status(found: QuerySet[Workflow], status: str) -> QuerySet[Workflow]:

@@ -49,8 +49,10 @@ async def page(key: WorkflowKey, wanted: Range, label: str | None = None) -> Pag
         return None
     if isinstance(tail, Cold):
         tail = Tail(history.head_of(tail.workflow), [], False, False)
-    elif tail.complete and label is None:
+    elif label is None and (tail.complete or has_no_gap(tail, wanted)):
         tier_hits.count("page", "hot")
+        if wanted.metered and not tail.complete:
+            await store.note_replay(key, tail.head.generation, len(tail.steps))
         return Page(tail.head, tail.steps, tail.more)
     held = [step for step in tail.steps if label is None or decode_envelope(step.envelope).label == label]
     colder = Colder() if tail.complete else await in_thread(_colder, key, tail, wanted, label)
@@ -63,6 +65,16 @@ async def page(key: WorkflowKey, wanted: Range, label: str | None = None) -> Pag
     if wanted.metered:
         await store.note_replay(key, tail.head.generation, len(steps))
     return Page(tail.head, steps, more)  # type: ignore[arg-type]
+
+
+def has_no_gap(tail: Tail, wanted: Range) -> bool:
+    """Whether each step follows upon the one before, from where the range begins: nothing colder stands between."""
+    first, last = wanted.first, min(wanted.last, tail.head.step)
+    begin, end, by = (last, first, -1) if wanted.newest_first else (first, last, 1)
+    steps = [step.step for step in tail.steps]
+    if not steps or steps != list(range(begin, begin + by * len(steps), by)):
+        return False
+    return tail.more or steps[-1] == end or (wanted.newest_first and len(steps) == wanted.limit)
 
 
 def _colder(key: WorkflowKey, tail: Tail, wanted: Range, label: str | None) -> Colder | None:

@@ -21,6 +21,8 @@ from checkpoints.verdicts import Busy, Head, Range, Refused, Replayed, Resumed, 
 from snapstate_project.common.errors import RedisDown, ServiceUnavailable
 from snapstate_project.common.threads import in_thread
 
+DIFF_WITHIN_SECONDS = 2.0
+
 recent = RecentStates()
 encode = msgspec.json.Encoder().encode
 
@@ -86,7 +88,11 @@ async def _diff(key: WorkflowKey, new: NewCheckpoint, saved: Saved) -> Differenc
 
 
 async def _diff_before(key: WorkflowKey, new: NewCheckpoint) -> Difference | None:
-    before = await reads.previous_state(key, new.step) if new.wants_diff else None
+    """It is saved: the answer does not wait long for a tier that hangs."""
+    before = None
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DIFF_WITHIN_SECONDS):
+            before = await reads.previous_state(key, new.step) if new.wants_diff else None
     return None if before is None else difference(before, new.state)
 
 

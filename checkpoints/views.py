@@ -5,6 +5,7 @@ from drf_spectacular.utils import extend_schema
 
 from checkpoints import answers, envelope, reads, schema, serializers, services
 from checkpoints.diff import difference
+from checkpoints.errors import invalid
 from checkpoints.ids import MAX_STEP, checkpoint_from_path, workflow_key
 from checkpoints.listing import Position, list_workflows
 from checkpoints.models import Workflow
@@ -12,6 +13,7 @@ from checkpoints.verdicts import Range
 from snapstate_project.common.api import (
     HotAPIView,
     HotRequest,
+    ReadyResponse,
     boolean,
     choice,
     integer,
@@ -49,7 +51,7 @@ class ResumeView(HotAPIView):
         agent_id = query(request, {"agent_id": agent}).get("agent_id")
         if request.method == "HEAD":  # looks, and is not metered
             step = (await reads.newest(workflow_key(request.caller.account_id, workflow_id)))[1]
-            return answers.tagged(None, step.etag)
+            return ReadyResponse(headers={"ETag": answers.quoted(step.etag)})
         head, step, source = await services.resume_workflow(request.caller.account_id, workflow_id, agent_id)
         return answers.tagged(answers.resumed(workflow_id, head, step, source), step.etag)
 
@@ -128,6 +130,13 @@ def not_modified(etag: str) -> HttpResponse:
     return response
 
 
+def without_guard(request: HotRequest) -> None:
+    """A guard that nobody would look at is refused: who sends one means it."""
+    for header in ("If-Match", "If-None-Match"):
+        if f"HTTP_{header.upper().replace('-', '_')}" in request.META:
+            raise invalid(header, "is taken by saves only")
+
+
 def _etags(header: str) -> set[str]:
     return {part.strip().removeprefix("W/").strip('"') for part in header.split(",")}
 
@@ -175,6 +184,7 @@ class WorkflowView(HotAPIView):
     @extend_schema(**schema.PATCH)
     async def patch(self, request: HotRequest, workflow_id: str) -> HttpResponse:
         """Change how long a workflow lives."""
+        without_guard(request)
         workflow_id = workflow_id_from_path(workflow_id)
         changes = envelope.parse_changes(request.body)
         await services.patch_workflow(workflow_key(request.caller.account_id, workflow_id), changes)
@@ -183,6 +193,7 @@ class WorkflowView(HotAPIView):
     @extend_schema(**schema.ERASE)
     async def delete(self, request: HotRequest, workflow_id: str) -> HttpResponse:
         """Erase a workflow from every tier."""
+        without_guard(request)
         await services.erase_workflow(request.caller.account_id, workflow_id_from_path(workflow_id))
         return HttpResponse(status=204)
 

@@ -164,7 +164,7 @@ class LeanHandler:
         if too_large:
             await answer_and_drain(head_of(response), response.content, receive, send)
         elif scope["method"] == "HEAD" or not whole or cycle is None or not leave(cycle, whole):
-            await send(head_of(response))
+            await send(head_of(response, length_is_known=scope["method"] != "HEAD" or bool(response.content)))
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else response.content})
         requests.note(match, scope["method"], response.status_code, began)
         for closer in response._resource_closers:  # type: ignore[attr-defined]
@@ -187,9 +187,9 @@ def last_answer(error: Exception) -> HttpResponse:
     return response
 
 
-def head_of(response: HttpResponse) -> Message:
+def head_of(response: HttpResponse, *, length_is_known: bool = True) -> Message:
     headers = [(name.encode("latin1"), value.encode("latin1")) for name, value in response.headers._store.values()]
-    if response.status_code not in NO_BODY:
+    if response.status_code not in NO_BODY and length_is_known:
         headers.append((b"content-length", b"%d" % len(response.content)))
     return {"type": "http.response.start", "status": response.status_code, "headers": headers}
 

@@ -6,6 +6,7 @@ headers of our own making.
 
 import asyncio
 import logging
+from collections import deque
 from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -16,6 +17,8 @@ from snapstate_project.one_write import OneWrite
 
 logger = logging.getLogger(__name__)
 UNREADABLE = "This is no HTTP request that can be read; or its first line, or a header, is longer than is taken."
+NOWHERE: deque[Any] = deque(maxlen=0)
+"""Where trailers go: they come by the same call as headers, and could pass for what a proxy has looked at."""
 CYCLE = "snapstate.cycle"
 """The ASGI extension that is the server's own side of a request, for `take_body` and `leave`."""
 
@@ -25,6 +28,10 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(cast(asyncio.Transport, OneWrite(transport)))
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        self.headers = cast(list[tuple[bytes, bytes]], NOWHERE)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         cycle.scope["extensions"] = {CYCLE: cast(Any, cycle)}

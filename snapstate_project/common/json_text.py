@@ -92,21 +92,29 @@ def _depth_of(text: bytes) -> int:
 
 def path_at(text: str, position: int, name: str) -> str:
     """The path of the innermost value around a character position, as far as the text before it tells."""
-    stack: list[str | int] = []
+    stack: list[str | int | None] = []  # None: of an object whose next name has not come yet
     key = ""
     for token in _TOKEN.finditer(text, 0, max(position, 1)):
         mark = token.group()
         if mark in "{[":
-            stack.append("" if mark == "{" else 0)
+            stack.append(None if mark == "{" else 0)
         elif mark in "}]":
             del stack[-1:]
         elif mark == ":" and stack:
             stack[-1] = key
         elif mark == "," and stack:
-            stack[-1] = stack[-1] + 1 if isinstance(stack[-1], int) else ""
+            stack[-1] = stack[-1] + 1 if isinstance(stack[-1], int) else None
         elif mark[0] == '"':
-            key = mark[1:-1]
-    return name + "".join(join(part) for part in stack[:MAX_DEPTH] if part != "")
+            key = _name_in(mark)
+    return name + "".join(join(part) for part in stack[:MAX_DEPTH] if part is not None)
+
+
+def _name_in(token: str) -> str:
+    """As diffs spell it, unless its escapes are what is wrong."""
+    try:
+        return str(json.loads(token))
+    except ValueError:
+        return token[1:-1]
 
 
 def join(part: str | int) -> str:

@@ -99,3 +99,26 @@ def test_the_diff_of_two_steps(api: httpx.Client) -> None:
     assert (both["from_step"], both["to_step"]) == (3, 1)
     assert both["diff"] == {"added": [], "removed": ["b"], "changed": ["a"]}
     assert api.get("/workflows/wf/diff?from_step=9").status_code == 404
+
+
+def test_what_was_shown_last_is_not_found_after_it(api: httpx.Client, intake: Intake) -> None:
+    for step, name in enumerate(("a", "b", "c"), 1):
+        save(api, name, step)
+    intake()
+    shown = {each["workflow_id"]: each["last_activity_at"] for each in api.get("/workflows").json()["workflows"]}
+    for name, later in (("a", ["c", "b"]), ("b", ["c"]), ("c", [])):
+        found = api.get("/workflows", params={"updated_after": shown[name]}).json()["workflows"]
+        assert [each["workflow_id"] for each in found] == [x for x in later if shown[x] > shown[name]]
+
+
+@pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
+@pytest.mark.parametrize("value", ['"1-1-a"', "*", '"'])
+def test_a_guard_of_what_takes_none_is_not_passed_over(api: httpx.Client, header: str, value: str) -> None:
+    save(api, "wf", 1)
+    for answer in (
+        api.delete("/workflows/wf", headers={header: value}),
+        api.patch("/workflows/wf", json={"pinned": True}, headers={header: value}),
+    ):
+        assert answer.status_code == 400
+        assert answer.json()["error"]["details"] == [{"path": header, "message": "is taken by saves only"}]
+    assert api.get("/workflows/wf").json()["pinned"] is False
