@@ -36,7 +36,11 @@ def main() -> int:
 
 
 def run(supervisor: Supervisor) -> None:
-    load_dotenv(os.environ.get("SNAPSTATE_ENV_FILE", BASE_DIR / ".env"))
+    if passed_over := preflight.pass_over_embedded(os.environ):
+        supervisor.log(
+            "make up", f"{', '.join(passed_over)} stem from a dev.env: passed over, servers are started here"
+        )
+    read_env_file()
     home = home_folder()
     port = preflight.port_from(os.environ)
     make_home(home)
@@ -47,6 +51,14 @@ def run(supervisor: Supervisor) -> None:
             live(supervisor, home, port)
         finally:
             supervisor.stop()
+
+
+def read_env_file() -> None:
+    path = Path(os.environ.get("SNAPSTATE_ENV_FILE", BASE_DIR / ".env"))
+    try:
+        load_dotenv(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotStart(f"{path} cannot be read: {error}.") from None
 
 
 def live(supervisor: Supervisor, home: Path, port: int) -> None:
@@ -66,7 +78,7 @@ def live(supervisor: Supervisor, home: Path, port: int) -> None:
 
 def start_servers(supervisor: Supervisor, home: Path) -> list[str]:
     """What is not given is started; says which data does not lie in the home."""
-    elsewhere = []
+    elsewhere, embedded = [], []
     for name, variable in (("valkey", "REDIS_URL"), ("broker", "CELERY_BROKER_URL")):
         if given := os.environ.get(variable):
             preflight.check_redis(variable, given)
@@ -75,7 +87,12 @@ def start_servers(supervisor: Supervisor, home: Path) -> list[str]:
         server = Valkey(name, home / name, log=supervisor.log)
         supervisor.start(server)
         os.environ[variable] = server.url
+        embedded.append(variable)
+    if not os.environ.get("DATABASE_URL"):
+        embedded.append("DATABASE_URL")
     elsewhere += start_postgres(supervisor, home)
+    if embedded:
+        os.environ[preflight.EMBEDDED] = preflight.mark_of(os.environ, embedded)
     return elsewhere
 
 

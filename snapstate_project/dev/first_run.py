@@ -15,10 +15,12 @@ from django.utils import timezone
 
 from accounts import keys, services
 from accounts.models import Account, ApiKey
-from snapstate_project.dev.home import home_folder, read_dev_env, write_private
+from snapstate_project.dev.home import BASE_DIR, home_folder, read_dev_env, write_private
+from snapstate_project.dev.preflight import EMBEDDED
 
 EMAIL = "developer@snapstate.example"
 OPERATOR_EMAIL = "operator@snapstate.example"
+ADDRESSES = ("REDIS_URL", "CELERY_BROKER_URL", "DATABASE_URL", EMBEDDED)
 LABEL = "make up"
 RATE_LIMIT = 10_000  # a minute: nobody should meet it by trying things out
 
@@ -26,7 +28,8 @@ RATE_LIMIT = 10_000  # a minute: nobody should meet it by trying things out
 def prepare() -> None:
     home = home_folder()
     kept = read_dev_env(home)
-    call_command("migrate", verbosity=0)
+    call_command("check")
+    call_command("migrate", verbosity=0, skip_checks=True)
     account = first_account()
     values = {
         "SNAPSTATE_API_URL": f"http://127.0.0.1:{settings.PORT}",
@@ -34,7 +37,8 @@ def prepare() -> None:
         "ADMIN_SECRET": settings.ADMIN_SECRET,
         "OPERATOR_EMAIL": OPERATOR_EMAIL,
         "OPERATOR_PASSWORD": operator_password(kept.get("OPERATOR_PASSWORD", "")),
-        **{name: os.environ[name] for name in ("REDIS_URL", "CELERY_BROKER_URL", "DATABASE_URL")},
+        **{name: os.environ[name] for name in ADDRESSES if name in os.environ},
+        **({} if home == BASE_DIR / ".snapstate" else {"SNAPSTATE_HOME": str(home)}),  # for manage.py: the archive
     }
     write_dev_env(home, values)
 

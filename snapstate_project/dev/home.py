@@ -52,7 +52,10 @@ def lock_home(home: Path) -> IO[str]:
 
 
 def read_dev_env(home: Path) -> dict[str, str]:
-    return {name: value for name, value in dotenv_values(home / "dev.env").items() if value}
+    try:
+        return {name: value for name, value in dotenv_values(home / "dev.env").items() if value}
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotStart(f"{home / 'dev.env'} cannot be read: {error}. Move it away: it is made anew.") from None
 
 
 def write_private(path: Path, text: str) -> None:
@@ -67,6 +70,6 @@ def write_private(path: Path, text: str) -> None:
 def kept_secret(home: Path, name: str) -> str:
     """A random value that is made once."""
     path = home / name
-    if not path.exists():
+    if not path.exists() or not path.read_text().strip():
         write_private(path, secrets.token_hex(32))
     return path.read_text().strip()

@@ -1,14 +1,37 @@
 """What can be known before anything is started, said in a sentence that tells what to do."""
 
+import hashlib
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from urllib.parse import urlsplit
 
 import psycopg
 import redis
 
 from snapstate_project.dev.errors import CannotStart
+
+EMBEDDED = "SNAPSTATE_EMBEDDED"
+"""In dev.env: which addresses there are of servers that `make up` itself started, and a digest of them."""
+
+
+def mark_of(environ: Mapping[str, str], names: Sequence[str]) -> str:
+    addresses = "\n".join(f"{name}={environ[name]}" for name in names)
+    return f"{','.join(names)}:{hashlib.sha256(addresses.encode()).hexdigest()[:16]}"
+
+
+def pass_over_embedded(environ: MutableMapping[str, str]) -> list[str]:
+    """A terminal that has sourced dev.env names the servers of that run, which is over, or is another home's.
+
+    Takes their names away and tells them; addresses that anybody has given are left.
+    """
+    mark = environ.pop(EMBEDDED, "")
+    names = [name for name in mark.partition(":")[0].split(",") if name in environ]
+    if not names or mark != mark_of(environ, names):
+        return []
+    for name in names:
+        del environ[name]
+    return names
 
 
 def port_from(environ: Mapping[str, str]) -> int:

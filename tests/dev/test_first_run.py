@@ -41,6 +41,8 @@ def test_dev_env_has_the_names_that_clients_read(running):
         "REDIS_URL",
         "CELERY_BROKER_URL",
         "DATABASE_URL",
+        "SNAPSTATE_EMBEDDED",
+        "SNAPSTATE_HOME",
     ]
 
 

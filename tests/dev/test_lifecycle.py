@@ -92,3 +92,15 @@ def test_five_deaths_within_a_minute_end_everything_with_the_reason(start):
     assert up.popen.wait(40) == 1
     assert "beat died 5 times within a minute, the last time with killed by SIGKILL" in up.said
     assert gone(everyone)
+
+
+def test_a_terminal_that_sourced_dev_env_starts_another_with_servers_of_its_own(running, start, tmp_home):
+    sourced = {name: value for name, value in running.dev_env.items() if name != "SNAPSTATE_HOME"}
+    other = start(home=tmp_home(), **sourced)
+    assert "REDIS_URL, CELERY_BROKER_URL, DATABASE_URL stem from a dev.env: passed over" in other.said
+    assert not {other.dev_env[name] for name in ("REDIS_URL", "DATABASE_URL")} & set(sourced.values())
+    answer = httpx.get(
+        f"{running.dev_env['SNAPSTATE_API_URL']}/usage",
+        headers={"Authorization": f"Bearer {running.dev_env['SNAPSTATE_API_KEY']}"},
+    )
+    assert answer.status_code == 200

@@ -64,6 +64,39 @@ def test_a_valkey_file_that_is_damaged(tmp_home):
     assert f"its data in {home}/valkey" in said
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("RATE_LIMIT_MAX", "-5", "RATE_LIMIT_MAX must be"),
+        ("RATE_LIMIT_MAX", "abc", "RATE_LIMIT_MAX must be a whole number, not 'abc'"),
+        ("WEBHOOK_PRIVATE_NETWORKS", "abc", "WEBHOOK_PRIVATE_NETWORKS"),
+        ("DEBUG", "maybe", "DEBUG must be true or false, not 'maybe'"),
+        ("ARCHIVE_COMPRESSION", "lz4", "ARCHIVE_COMPRESSION must be zstd or gzip, not 'lz4'"),
+    ],
+)
+def test_a_setting_that_is_wrong_is_named_before_anything_is_ready(tmp_home, name, value, sentence):
+    said = refusal(tmp_home(), **{name: value})
+    assert sentence in said
+    assert "SnapState is ready" not in said
+    assert "Traceback" not in said
+
+
+def test_secrets_that_were_never_written_are_made_anew(start, tmp_home):
+    home = tmp_home()
+    for name in ("admin_secret", "django_secret_key"):
+        (home / name).touch()
+    assert len(start(home=home).dev_env["ADMIN_SECRET"]) == 64
+
+
+def test_files_that_cannot_be_read_are_named(tmp_home):
+    home = tmp_home()
+    (home / "dev.env").mkdir()
+    assert f"{home}/dev.env cannot be read" in refusal(home)
+    settings = tmp_home() / "settings"
+    settings.write_bytes(b"PORT=\xff\n")
+    assert f"{settings} cannot be read" in refusal(tmp_home(), SNAPSTATE_ENV_FILE=str(settings))
+
+
 def test_a_home_that_is_a_file(tmp_home):
     home = tmp_home() / "file"
     home.touch()

@@ -16,6 +16,7 @@ from snapstate_project.common.bar import Bar
 from snapstate_project.demo.population import Wanted, people
 from snapstate_project.demo.seeding import Seeding
 from snapstate_project.demo.shapes import LONGEST
+from snapstate_project.env import env
 
 HERE = ("localhost", "127.0.0.1", "::1")
 
@@ -28,10 +29,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--accounts", type=int, default=20)
-        parser.add_argument("--workflows", type=int, default=2_000)
-        parser.add_argument("--checkpoints", type=int, default=20_000)
-        parser.add_argument("--seed", type=int, default=1)
+        for name, count in (("accounts", 20), ("workflows", 2_000), ("checkpoints", 20_000)):
+            parser.add_argument(f"--{name}", type=int, default=count, help=f"How many in all ({count:,}).")
+        parser.add_argument("--seed", type=int, default=1, help="Another number makes another demo (1).")
         parser.add_argument("--force", action="store_true", help="Also where this looks like production.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -52,10 +52,11 @@ class Command(BaseCommand):
         account = Account.objects.get(email=email)
         _, secret = services.issue_key(account, label="demo")
         workflow = Workflow.objects.filter(account=account).order_by("-last_activity_at").first()
-        self.stdout.write(f"Look around at {settings.APP_URL}/admin/. The busiest account is {email}; a key of it:\n")
+        base = env("SNAPSTATE_API_URL", settings.APP_URL)  # which dev.env says
+        self.stdout.write(f"Look around at {base}/admin/. The busiest account is {email}; a key of it:\n")
         self.stdout.write(f"  {secret}\n")
         if workflow:
-            path = f"{settings.APP_URL}/workflows/{quote(workflow.workflow_id, safe='')}/resume"
+            path = f"{base}/workflows/{quote(workflow.workflow_id, safe='')}/resume"
             self.stdout.write(f"  curl -H 'Authorization: Bearer {secret}' '{path}'\n")
 
 
