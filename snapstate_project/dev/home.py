@@ -3,6 +3,7 @@
 import fcntl
 import os
 import secrets
+from io import StringIO
 from pathlib import Path
 from typing import IO
 
@@ -52,10 +53,12 @@ def lock_home(home: Path) -> IO[str]:
 
 
 def read_dev_env(home: Path) -> dict[str, str]:
+    path = home / "dev.env"
     try:
-        return {name: value for name, value in dotenv_values(home / "dev.env").items() if value}
+        text = path.read_text() if path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
-        raise CannotStart(f"{home / 'dev.env'} cannot be read: {error}. Move it away: it is made anew.") from None
+        raise CannotStart(f"{path} cannot be read ({error}). Move it away: it is made anew.") from None
+    return {name: value for name, value in dotenv_values(stream=StringIO(text)).items() if value}
 
 
 def write_private(path: Path, text: str) -> None:
