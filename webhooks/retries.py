@@ -17,6 +17,7 @@ SCHEDULE = (
 )
 JITTER = (0.9, 1.1)
 LONGEST_WAIT = timedelta(hours=24)
+LONGEST_MEANT = timedelta(days=366)  # a receiver that asks for more is taken to be mistaken
 FAILING_TOO_LONG = timedelta(days=5)
 
 uniform = SystemRandom().uniform
@@ -30,17 +31,22 @@ def next_attempt_at(tries: int, now: datetime, retry_after: str | None = None) -
 
 
 def asked_for(retry_after: str | None, now: datetime) -> timedelta:
-    """The wait that a Retry-After names (seconds or a date), within bounds; zero when it names none."""
-    written = (retry_after or "").strip()
-    if written.isascii() and written.isdigit():
-        seconds = int(written[:9])
-    else:
-        try:
-            moment = parsedate_to_datetime(written)
-        except ValueError:
-            return timedelta()
-        seconds = int(((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now).total_seconds())
-    return min(max(timedelta(seconds=seconds), timedelta()), LONGEST_WAIT)
+    """The wait that a Retry-After names, within bounds; zero when it names none, or one that nobody can mean."""
+    wait = wait_written((retry_after or "").strip(), now)
+    return min(wait, LONGEST_WAIT) if timedelta() < wait <= LONGEST_MEANT else timedelta()
+
+
+def wait_written(written: str, now: datetime) -> timedelta:
+    """Seconds or a date, as a receiver wrote it: any text at all; zero when it is neither."""
+    if not written.isascii():
+        return timedelta()
+    try:
+        if written.isdigit():
+            return timedelta(seconds=int(written))
+        moment = parsedate_to_datetime(written)
+    except (ValueError, OverflowError):  # numbers and dates too large to be any are OverflowErrors
+        return timedelta()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now
 
 
 def has_failed_too_long(failing_since: datetime | None, tries: int, now: datetime) -> bool:
