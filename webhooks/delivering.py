@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from webhooks import signing
 from webhooks.claims import Parcel, claim, find_due
-from webhooks.outcomes import Outcome, record
+from webhooks.outcomes import FAULT_OF_OURS, Outcome, write_down
 from webhooks.sender import Answer, post
 from webhooks.turns import Turns
 
@@ -37,24 +37,31 @@ def deliver_due(
     if not under_way_here.acquire(blocking=False):
         return 0
     try:
-        return Round(now).run(seconds, stop or threading.Event())
+        return here.run(now, seconds, stop or threading.Event())
     finally:
         under_way_here.release()
 
 
-class Round:
-    """`now` stands still when it is given: what is to be tried again later is then not due any more."""
+class Rounds:
+    """Of this process, one at a time. What a round that failed has left under way comes back to the next.
 
-    def __init__(self, now: datetime | None = None) -> None:
-        self.now = now
+    `now` stands still when it is given: what is to be tried again later is then not due any more.
+    """
+
+    def __init__(self) -> None:
+        self.now: datetime | None = None
         self.turns = Turns()
         self.outcomes: SimpleQueue[Outcome] = SimpleQueue()
+        self.unwritten: list[Outcome] = []
         self.sending = 0
         self.attempts = 0
 
-    def run(self, seconds: float, stop: threading.Event) -> int:
+    def run(self, now: datetime | None, seconds: float, stop: threading.Event) -> int:
         """While anything is under way, what falls due is still handed out; only a stop or the end of time ends that."""
+        self.now, self.attempts = now, 0
         until = time.monotonic() + seconds
+        if self.sending:  # before a claim that has run out meanwhile sends anew what has arrived
+            self.take_in()
         while not stop.is_set() and time.monotonic() < until and (self.hand_out() or self.sending):
             self.take_in()
         patience = time.monotonic() + STOPPING_SECONDS
@@ -65,13 +72,15 @@ class Round:
     def hand_out(self) -> bool:
         moment = self.now or timezone.now()
         granted = self.turns.share_out(find_due(moment))
-        parcels = claim(granted, moment)
-        for parcel in parcels:
-            granted[parcel.due] -= 1
-            threading.Thread(target=self.send, args=[parcel], name=f"send-{parcel.id}", daemon=True).start()
-        for due, unused in granted.items():
-            self.turns.give_back(due, unused)
-        self.sending += len(parcels)
+        try:
+            parcels = claim(granted, moment)
+            for parcel in parcels:
+                threading.Thread(target=self.send, args=[parcel], name=f"send-{parcel.id}", daemon=True).start()
+                granted[parcel.due] -= 1
+                self.sending += 1
+        finally:
+            for due, unused in granted.items():
+                self.turns.give_back(due, unused)
         return bool(parcels)
 
     def send(self, parcel: Parcel) -> None:
@@ -82,22 +91,25 @@ class Round:
             answer = post(parcel.url, headers, parcel.body)
         except Exception:
             log.exception("attempt_failed", delivery=parcel.id)
-            answer = Answer(error="a fault of ours: it is tried again")
+            answer = Answer(error=FAULT_OF_OURS)
         self.outcomes.put(Outcome(parcel, sent_at, answer))
 
     def take_in(self) -> None:
-        """What has come back; waits a little for the first."""
-        found: list[Outcome] = []
+        """What has come back; waits a little for the first. It is kept until it could be written down."""
         with suppress(Empty):
-            found.append(self.outcomes.get(timeout=LOOK_EVERY_SECONDS))
+            self.unwritten.append(self.outcomes.get(timeout=LOOK_EVERY_SECONDS))
             while True:
-                found.append(self.outcomes.get_nowait())
-        if found:
-            record(found, self.now or timezone.now())
-        for outcome in found:
+                self.unwritten.append(self.outcomes.get_nowait())
+        if self.unwritten:
+            write_down(self.unwritten, self.now or timezone.now())
+        for outcome in self.unwritten:
             self.turns.give_back(outcome.parcel.due)
-        self.sending -= len(found)
-        self.attempts += len(found)
+        self.sending -= len(self.unwritten)
+        self.attempts += len(self.unwritten)
+        self.unwritten.clear()
+
+
+here = Rounds()
 
 
 def keep_delivering(stop: threading.Event) -> None:
@@ -112,6 +124,6 @@ def keep_delivering(stop: threading.Event) -> None:
             log.warning("delivering_interrupted", error=str(error))
         except Exception:
             log.exception("delivering_failed")
-        connection.close()  # the next round opens a new one
+        connection.close()  # the next round opens a new one, and goes on with what is under way
         pause = min(max(2 * pause, 1.0), LONGEST_PAUSE_SECONDS)
     connection.close()

@@ -19,8 +19,10 @@ SLOW_SECONDS = 3.0
 GONE = 410
 ITS_RECEIVER_IS_GONE = "its receiver answered 410"
 FAILED_FOR_DAYS = "it failed for five days"
+FAULT_OF_OURS = "a fault of ours: it is tried again"
 
 # The schedule moves only while the claim holds: it does not when an owner had the delivery sent again meanwhile.
+# An attempt that is there already was written down just before the connection broke.
 HOLD = "SELECT FROM webhooks_delivery WHERE id = ANY (%s) ORDER BY id FOR NO KEY UPDATE"
 NOTE = """
     UPDATE webhooks_delivery delivery SET
@@ -30,7 +32,7 @@ NOTE = """
         next_attempt_at = CASE WHEN next_attempt_at = lease THEN following ELSE next_attempt_at END
     FROM unnest(%s::bigint[], %s::timestamptz[], %s::text[], %s::int[], %s::text[], %s::timestamptz[])
         AS outcome (id, lease, attempt, now_tries, now_status, following)
-    WHERE delivery.id = outcome.id
+    WHERE delivery.id = outcome.id AND NOT attempts @> jsonb_build_array(attempt::jsonb)
 """
 
 encode = msgspec.json.Encoder().encode
@@ -41,6 +43,31 @@ class Outcome(NamedTuple):
     parcel: Parcel
     sent_at: datetime
     answer: Answer
+
+
+def write_down(outcomes: Sequence[Outcome], now: datetime) -> None:
+    """All at once; one by one where that fails, so that none costs another its own.
+
+    One that cannot be written down counts as a failed attempt: it comes again on schedule, and not for ever.
+    Raises only while there is no database: all of them may be given again then.
+    """
+    differ = len({outcome.parcel.id for outcome in outcomes}) == len(outcomes)  # a statement changes a row once
+    if differ and is_recorded(outcomes, now):
+        return
+    for outcome in outcomes:
+        if not is_recorded([outcome], now):
+            is_recorded([outcome._replace(answer=Answer(error=FAULT_OF_OURS))], now)
+
+
+def is_recorded(outcomes: Sequence[Outcome], now: datetime) -> bool:
+    try:
+        record(outcomes, now)
+    except Exception:
+        if not connection.is_usable():
+            raise
+        log.exception("recording_failed", deliveries=[outcome.parcel.id for outcome in outcomes])
+        return False
+    return True
 
 
 @transaction.atomic
