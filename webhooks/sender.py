@@ -23,6 +23,7 @@ TIMEOUT_SECONDS = 15.0
 CONNECT_SECONDS = 5.0  # to one address: there may be another
 READ_AT_MOST = 65_536
 KEPT_OF_RESPONSE = 1_024
+MOST_ANNOUNCED = 32
 LONGEST_REASON = 300
 
 type Resolve = Callable[[str, int], list[str]]
@@ -104,8 +105,21 @@ def exchange(target: Target, headers: Mapping[str, str], body: bytes, deadline: 
         connection.settimeout(deadline.left)
         connection.sendall(head_of(target, headers, len(body)) + body)
         response = HTTPResponse(Bounded(connection, deadline, READ_AT_MOST), method="POST")  # type: ignore[arg-type]
-        response.begin()
+        begin(response)
         return answer_of(response)
+
+
+def begin(response: HTTPResponse) -> None:
+    """Read past what only announces the answer (103 Early Hints); http.client itself passes over nothing but 100.
+
+    All of it shares the time and the bytes of the one answer. Raises HTTPException.
+    """
+    for _ in range(MOST_ANNOUNCED + 1):
+        response.begin()
+        if response.status >= 200:
+            return
+        response.headers = None  # type: ignore[assignment]  # what makes it read another head
+    raise HTTPException(f"more than {MOST_ANNOUNCED} answers that only announce another")
 
 
 def connect(target: Target, deadline: Deadline) -> socket.socket:

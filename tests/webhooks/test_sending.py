@@ -97,6 +97,37 @@ def test_chunks_are_read(speaks):
     assert answer.response == "ok"
 
 
+HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nContent-Length: 9\r\n\r\n"
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+@pytest.mark.parametrize(
+    "announced",
+    [
+        [HINTS],
+        [HINTS * 3, HINTS[:20], HINTS[20:]],
+        [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 102 Processing\r\n\r\n", HINTS],
+        [b"HTTP/1.1 199\r\nTransfer-Encoding: chunked\r\n\r\n" * sender.MOST_ANNOUNCED],
+    ],
+)
+@pytest.mark.parametrize("end", [OK, OK.replace(b"200 OK", b"503 No\r\nRetry-After: 9")])
+def test_what_announces_an_answer_is_passed_over(speaks, announced, end):
+    answer = post(speaks(*announced, end))
+    assert (answer.status_code, answer.error, answer.response) == (int(end[9:12]), None, "ok")
+    assert answer.retry_after == (None if answer.is_success else "9")
+
+
+@pytest.mark.parametrize("code", [b"100", b"103"])
+def test_answers_that_are_announced_for_ever_are_an_error(speaks, code):
+    without_end = post(speaks(endless=b"HTTP/1.1 " + code + b" Soon\r\n\r\n"))
+    assert (without_end.status_code, bool(without_end.error)) == (None, True)
+
+
+def test_what_is_announced_must_come_in_time(speaks, hurried):
+    assert post(speaks(endless=HINTS, pause=0.1)).error == "no answer within 1 seconds"
+    assert "without response" in post(speaks(HINTS)).error
+
+
 def test_nobody_there_is_an_error():
     free = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{free.getsockname()[1]}"
