@@ -1,7 +1,7 @@
 """What comes of an attempt: delivered, tried again later, or given up; and what it says of the endpoint."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -34,6 +34,13 @@ NOTE = """
         AS outcome (id, lease, attempt, now_tries, now_status, following)
     WHERE delivery.id = outcome.id AND NOT attempts @> jsonb_build_array(attempt::jsonb)
 """
+# Of the newest deliveries alone, for each of them is read: who has more than these waiting is soon heard of again.
+LAST_SUCCESS = """
+    SELECT max((sent_at #>> '{}')::timestamptz)
+    FROM (SELECT attempts FROM webhooks_delivery WHERE endpoint_id = %s ORDER BY id DESC LIMIT %s) newest,
+        jsonb_path_query(attempts, '$[*] ? (@.status_code >= 200 && @.status_code < 300).at') sent_at
+"""
+LOOKED_AT = 100
 
 encode = msgspec.json.Encoder().encode
 log = structlog.get_logger(__name__)
@@ -73,7 +80,8 @@ def is_recorded(outcomes: Sequence[Outcome], now: datetime) -> bool:
 @transaction.atomic
 def record(outcomes: Sequence[Outcome], now: datetime) -> None:
     """Deliveries by id, then endpoints by id. What was erased meanwhile stays erased."""
-    columns = zip(*(row_of(outcome, now) for outcome in outcomes), strict=True)
+    urls = urls_of_gone(outcomes)
+    columns = zip(*(row_of(outcome, now, urls) for outcome in outcomes), strict=True)
     with connection.cursor() as cursor:
         cursor.execute(HOLD, [[outcome.parcel.id for outcome in outcomes]])
         cursor.execute(NOTE, [ATTEMPTS_KEPT, *map(list, columns)])
@@ -85,13 +93,22 @@ def record(outcomes: Sequence[Outcome], now: datetime) -> None:
             note_health(endpoint.pk, of_endpoint[endpoint.pk], now)
 
 
-def row_of(outcome: Outcome, now: datetime) -> tuple[int, datetime, str, int, str, datetime | None]:
-    """Id, lease, the attempt as JSON, tries, status, next attempt."""
+def urls_of_gone(outcomes: Sequence[Outcome]) -> dict[int, str]:
+    """What the URL is now of those active endpoints whose receiver said that it is gone."""
+    gone = {outcome.parcel.due.endpoint_id for outcome in outcomes if outcome.answer.status_code == GONE}
+    return dict(Endpoint.objects.filter(pk__in=gone, status=Endpoint.Status.ACTIVE).values_list("pk", "url"))
+
+
+def row_of(
+    outcome: Outcome, now: datetime, urls: Mapping[int, str]
+) -> tuple[int, datetime, str, int, str, datetime | None]:
+    """Id, lease, the attempt as JSON, tries, status, next attempt. The old URL may be gone while the new one is not."""
     parcel, answer, tries = outcome.parcel, outcome.answer, outcome.parcel.tries + 1
     attempt = encode(shown(outcome)).decode()
     if answer.is_success:
         return parcel.id, parcel.lease, attempt, tries, Delivery.Status.DELIVERED, None
-    following = None if answer.status_code == GONE else next_attempt_at(tries, now, answer.retry_after)
+    is_gone = answer.status_code == GONE and urls.get(parcel.due.endpoint_id, parcel.url) == parcel.url
+    following = None if is_gone else next_attempt_at(tries, now, answer.retry_after)
     status = Delivery.Status.PENDING if following else Delivery.Status.FAILED
     return parcel.id, parcel.lease, attempt, tries, status, following
 
@@ -110,19 +127,34 @@ def shown(outcome: Outcome) -> dict[str, Any]:
 def is_news(endpoint: Endpoint, outcomes: Sequence[Outcome], now: datetime) -> bool:
     """Sets what the outcomes, in the order they came, say of an active endpoint; whether that is something new.
 
-    One success ends a failing time.
+    One success ends a failing time. What another URL of before has answered, and what failed here, says nothing.
     """
     before = (endpoint.slow, endpoint.failing_since)
-    answers = [outcome.answer for outcome in outcomes]
-    tries = max(outcome.parcel.tries + 1 for outcome in outcomes)
-    endpoint.slow = answers[-1].seconds >= SLOW_SECONDS
-    has_succeeded = any(answer.is_success for answer in answers)
-    endpoint.failing_since = None if has_succeeded else endpoint.failing_since or now
-    if any(answer.status_code == GONE for answer in answers):
+    telling = [each for each in outcomes if each.parcel.url == endpoint.url and each.answer.error != FAULT_OF_OURS]
+    if not telling:
+        return False
+    failures = failures_that_stand(endpoint, telling)
+    endpoint.slow = telling[-1].answer.seconds >= SLOW_SECONDS
+    if any(outcome.answer.is_success for outcome in telling):
+        endpoint.failing_since = None
+    elif failures:
+        endpoint.failing_since = endpoint.failing_since or now
+    if any(outcome.answer.status_code == GONE for outcome in failures):
         disable(endpoint, ITS_RECEIVER_IS_GONE, now)
-    elif has_failed_too_long(endpoint.failing_since, tries, now):
+    elif has_failed_too_long(endpoint.failing_since, max(outcome.parcel.tries + 1 for outcome in telling), now):
         disable(endpoint, FAILED_FOR_DAYS, now)
     return endpoint.status != Endpoint.Status.ACTIVE or before != (endpoint.slow, endpoint.failing_since)
+
+
+def failures_that_stand(endpoint: Endpoint, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Those that no success, sent later, has overtaken. While it is known to be failing there was none."""
+    failures = [outcome for outcome in outcomes if not outcome.answer.is_success]
+    successes = [outcome.sent_at for outcome in outcomes if outcome.answer.is_success]
+    if failures and endpoint.failing_since is None:
+        with connection.cursor() as cursor:
+            cursor.execute(LAST_SUCCESS, [endpoint.pk, LOOKED_AT])
+            successes += [at for (at,) in cursor.fetchall() if at is not None]
+    return [failure for failure in failures if all(failure.sent_at >= at for at in successes)]
 
 
 def note_health(endpoint_id: int, outcomes: Sequence[Outcome], now: datetime) -> None:

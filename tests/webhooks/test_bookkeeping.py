@@ -10,7 +10,7 @@ from django.utils import timezone
 from snapstate_project.dev.process import wait_until
 from snapstate_project.dev.server import free_port
 from tests.webhooks.receiver import Answering
-from tests.webhooks.steps import deliver, delivery, happened, queue, saved, seconds_from_now
+from tests.webhooks.steps import deliver, delivery, endpoint, happened, queue, saved, seconds_from_now
 from webhooks import delivering
 from webhooks.claims import LEASE, claim, find_due
 from webhooks.outcomes import FAULT_OF_OURS, Outcome, write_down
@@ -58,8 +58,8 @@ def keep_delivering():
 def of_another(make_account, receiver):
     """An account of somebody else with a webhook, and its receiver, which takes a second to answer."""
     account, to = make_account(), receiver(Answering(200, after=1.0))
-    endpoint = register_endpoint(account.id, url=to.url, events=["checkpoint.saved"])
-    return account, {"webhook_id": endpoint.webhook_id}, to
+    registered = register_endpoint(account.id, url=to.url, events=["checkpoint.saved"])
+    return account, {"webhook_id": registered.webhook_id}, to
 
 
 def logged(hook):
@@ -87,7 +87,7 @@ def test_an_answer_that_cannot_be_stored_is_a_failed_attempt_of_its_own(account,
     happened_to(account, other)
     assert deliver() == 2
     assert (logged(others), delivery(others).status, len(to.got)) == ([(200, None)], "delivered", 1)
-    assert logged(registered) == [(None, FAULT_OF_OURS)]
+    assert (logged(registered), endpoint(registered).failing_since) == ([(None, FAULT_OF_OURS)], None)
     assert 2 < seconds_from_now(delivery(registered).next_attempt_at) <= 6
     deliver(timedelta(seconds=7))
     assert (logged(registered)[1:], delivery(registered).status) == ([(200, None)], "delivered")
