@@ -12,11 +12,12 @@ Status = Annotated[Literal["active", "disabled"], msgspec.Meta(title="WebhookSta
 DeliveryStatus = Annotated[Literal["pending", "delivered", "failed"], msgspec.Meta(title="DeliveryStatus")]
 Event = Annotated[EventName, msgspec.Meta(title="WebhookEventType")]
 Moment = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
+SCHEME = "^[Hh][Tt][Tt][Pp][Ss]?://"  # in either case, as everywhere; a schema has no flag for that
 Url = Annotated[
     str,
     msgspec.Meta(
         max_length=2_048,
-        extra_json_schema={"format": "uri", "pattern": "^https?://", "description": "https outside development."},
+        extra_json_schema={"format": "uri", "pattern": SCHEME, "description": "https outside development."},
     ),
 ]
 Events = Annotated[list[Event], msgspec.Meta(min_length=1, max_length=50)]

@@ -1,5 +1,6 @@
 """Deliveries go to public addresses only: judged at registration where it can be seen, and at every connection."""
 
+import re
 from datetime import timedelta
 from ipaddress import ip_address
 
@@ -87,6 +88,19 @@ def test_a_url_that_leads_inside_is_refused_at_registration_and_by_the_sender(ap
 def test_a_public_url_is_taken(url, host, port, path):
     target = target_of(url)
     assert (target.host, target.port, target.path) == (host, port, path)
+
+
+@pytest.mark.parametrize("scheme", ["HTTP", "Http", "http"])
+def test_a_scheme_is_taken_in_either_case_as_the_document_says(api, account, hook, receiver, scheme):
+    to = receiver(200)
+    url = to.url.replace("http", scheme)
+    written = api.get("/openapi.json").json()["components"]["schemas"]["WebhookRegistration"]["properties"]["url"]
+    assert re.search(written["pattern"], url)
+    assert hook(url)["url"] == url
+    happened(account, saved())
+    queue()
+    deliver()
+    assert len(to.got) == 1
 
 
 def test_http_is_for_development(monkeypatch):
