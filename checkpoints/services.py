@@ -102,7 +102,13 @@ def _conflict(new: NewCheckpoint, refused: Refused) -> SaveConflict:
         existing = {"checkpoint_id": checkpoint_id(new.workflow_id, refused.step), "etag": f'"{refused.etag}"'}
     if refused.why == "guard":
         return SaveConflict("The workflow's head is not what the request's guard names.", existing)
-    return SaveConflict(f"Step {new.step} cannot be saved with this content.", existing)
+    if existing is None:
+        return SaveConflict(f"Step {new.step} is below the head: what has a guard can only follow it.", None)
+    return SaveConflict(
+        f"Step {new.step} holds other contents already. Save them as a later step; only the newest step can be "
+        "replaced, by a save with its etag in If-Match.",
+        existing,
+    )
 
 
 async def resume_workflow(account_id: UUID, workflow_id: str, agent_id: str | None) -> tuple[Head, Step, str]:

@@ -1,7 +1,7 @@
 """JSON bodies parsed once into Structs; a member that is the client's own JSON stays the bytes it came in."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -22,7 +22,8 @@ def decoded[Fields](body: bytes, decoder: msgspec.json.Decoder[Fields]) -> Field
         return fields
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
-        raise ValidationFailed.at(place.rstrip("`").lstrip(".") or _missing_field(message), message) from None
+        path = place.rstrip("`").lstrip(".")
+        raise ValidationFailed.at(path or _missing_field(message), message + _choices(decoder, message, path)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _broken(body, error) from None
 
@@ -30,6 +31,17 @@ def decoded[Fields](body: bytes, decoder: msgspec.json.Decoder[Fields]) -> Field
 def _missing_field(message: str) -> str:
     named = re.search(r"field `(\w+)`|unknown field `(.*)`", message)
     return (named[1] or named[2]) if named else "body"
+
+
+def _choices(decoder: msgspec.json.Decoder[Any], message: str, path: str) -> str:
+    """What there is to choose from, where a member of the body, or one of its items, is none of it."""
+    name, kind = path.partition("[")[0], decoder.type
+    if not (message.startswith("Invalid enum value") and isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return ""
+    members = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+    schema = msgspec.json.schema(members[name]) if name in members else {}
+    choices = schema.get("items", schema).get("enum", [])
+    return f": must be one of {', '.join(map(str, choices))}" if choices else ""
 
 
 def _broken(body: bytes, error: Exception) -> ApiError:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 import redis as redis_py
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from accounts import services
 from accounts.models import Account
@@ -100,6 +100,11 @@ def test_a_dry_run_says_what_would_go_and_takes_nothing(
     call_command("prune_history", dry_run=True, account=account.email)
     assert "3 checkpoints of 1 workflows would go" in capsys.readouterr().out
     assert steps_of(replay(api, "wf")) == [1, 2, 3, 4, 5]
+
+
+def test_an_account_that_is_not_there_is_no_account_without_work() -> None:
+    with pytest.raises(CommandError, match=r"There is no account nobody@example\.com"):
+        call_command("prune_history", account="nobody@example.com")
 
 
 def test_nothing_goes_while_redis_is_ahead(api: httpx.Client, intake: Intake, account: Account) -> None:

@@ -136,3 +136,19 @@ def test_a_wrong_field_is_named(api: httpx.Client, field: str, value: object, pa
 def test_a_missing_field_is_named(api: httpx.Client) -> None:
     answer = api.post("/checkpoints", json={"workflow_id": "wf", "step": 1})
     assert answer.json()["error"]["details"][0]["path"] == "state"
+
+
+def test_a_choice_that_is_none_is_told_what_there_is(api: httpx.Client) -> None:
+    answer = api.post("/checkpoints", json={"workflow_id": "wf", "step": 1, "state": {}, "status": "done"})
+    assert "must be one of active, completed, failed" in answer.json()["error"]["details"][0]["message"]
+    answer = api.post("/webhooks", json={"url": "https://example.com/", "events": ["nope"]})
+    assert "must be one of checkpoint.saved, quota.exceeded" in answer.json()["error"]["details"][0]["message"]
+
+
+def test_a_conflict_says_what_to_do(api: httpx.Client) -> None:
+    save(api, "wf", 3)
+    held = save(api, "wf", 3, {"other": 1}).json()
+    assert "Step 3 holds other contents already. Save them as a later step" in held["error"]["message"]
+    assert held["existing"]["checkpoint_id"] == "cp_wf_003"
+    below = save(api, "wf", 1, headers={"If-Match": "*"}).json()
+    assert below["error"]["message"] == "Step 1 is below the head: what has a guard can only follow it."

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.template.defaultfilters import filesizeformat
 
+from accounts.models import Account
 from checkpoints import retention
 
 
@@ -16,7 +17,10 @@ class Command(BaseCommand):
         parser.add_argument("--account", metavar="EMAIL", help="Look at this account alone.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        done = retention.prune(dry_run=options["dry_run"], email=options["account"])
+        email = options["account"]
+        if email and not Account.objects.filter(email=email.lower()).exists():
+            raise CommandError(f"There is no account {email}.")
+        done = retention.prune(dry_run=options["dry_run"], email=email)
         verb = "would go" if options["dry_run"] else "deleted"
         size = filesizeformat(done.state_bytes).replace("\xa0", " ")
         self.stdout.write(f"{done.checkpoints} checkpoints of {done.workflows} workflows {verb}, {size} of states.")
