@@ -1,6 +1,6 @@
 """The list of an account's workflows, from Postgres: filters on the head, newest activity first, paged in time."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,8 @@ from django.utils import timezone
 
 from checkpoints.json_text import term
 from checkpoints.models import Workflow
+
+LAST = datetime.max.replace(tzinfo=UTC)
 
 
 class Position(msgspec.Struct, array_like=True):
@@ -65,7 +67,7 @@ _LOOKUPS = {
 def behind_shown(moment: datetime) -> datetime:
     """The first moment after one that answers show, which they do without its microseconds."""
     shown = moment.microsecond % 1_000 == 0
-    return moment + timedelta(microseconds=1_000 if shown else 1)
+    return moment + min(timedelta(microseconds=1_000 if shown else 1), LAST - moment)
 
 
 def _of_status(found: QuerySet[Workflow], status: str) -> QuerySet[Workflow]:
