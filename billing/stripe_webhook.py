@@ -15,6 +15,7 @@ from billing.stripe_client import client
 from billing.stripe_states import settle_customer
 
 ENDED_UNPAID = ("payment_failed", "payment_disputed")
+PREVIEW = "upcoming_in_"
 TOLERANCE_SECONDS = 300
 
 type Object = dict[str, Any]
@@ -26,7 +27,7 @@ def take(body: bytes, signature: str) -> None:
     if StripeEvent.objects.filter(pk=event["id"]).exists():
         return
     told: Object = event["data"]["object"]
-    match told.get("object"):
+    match told.get("object") if is_there(told, event["type"]) else None:
         case "invoice":
             mirror(Invoice, event, invoice_fields)
         case "subscription":
@@ -46,6 +47,12 @@ def verified(body: bytes, signature: str) -> Object:
     if event.get("object") != "event":
         raise WebhookRefused
     return event
+
+
+def is_there(told: Object, kind: str) -> bool:
+    """Not so an invoice that is only foreseen: it has no id, or one by which nothing is found."""
+    name = told.get("id")
+    return kind != "invoice.upcoming" and isinstance(name, str) and name != "" and not name.startswith(PREVIEW)
 
 
 def mirror(model: type[Invoice | Subscription], event: Object, fields_of: Callable[[Object], Object]) -> None:

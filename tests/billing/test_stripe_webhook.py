@@ -132,6 +132,21 @@ def test_what_concerns_nothing_of_ours_is_taken_and_forgotten(tell, customer):
     assert tell("price.created", {"id": "price_1", "object": "price"}).status_code == 200
 
 
+@pytest.mark.parametrize("kind", ["invoice.upcoming", "invoice.updated"])
+@pytest.mark.parametrize("name", [{}, {"id": None}, {"id": ""}, {"id": 7}, {"id": "upcoming_in_1"}])
+def test_an_invoice_that_is_only_foreseen_is_noted_and_not_kept(tell, invoice, kind, name):
+    events, invoices = StripeEvent.objects.count(), Invoice.objects.count()
+    foreseen = {field: value for field, value in invoice(status=None, number=None).items() if field != "id"}
+    answer = tell(kind, {**foreseen, **name})
+    assert (answer.status_code, answer.json()) == (200, {"received": True})
+    assert (StripeEvent.objects.count(), Invoice.objects.count()) == (events + 1, invoices)
+
+
+def test_what_is_foreseen_is_not_kept_whatever_its_id(tell, invoice):
+    assert tell("invoice.upcoming", invoice()).status_code == 200
+    assert held(invoice()) is None
+
+
 def test_an_account_shows_its_invoices_to_operators(operator_api, tell, account, invoice):
     tell("invoice.finalized", invoice("in_1", created=DECEMBER))
     tell("invoice.created", invoice("in_2", created=DECEMBER + 1, status="draft", invoice_pdf=None))
