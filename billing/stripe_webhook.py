@@ -1,7 +1,6 @@
 """What Stripe tells: verified over the raw body, each event once, an object only ever as its newest event has it."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -12,41 +11,39 @@ from django.db import transaction
 from billing.errors import StripeAway, WebhookRefused
 from billing.models import Invoice, StripeEvent, Subscription
 from billing.stripe_client import client
+from billing.stripe_events import Object, SignedEvent, as_shape, invoice_fields, moment, subscription_fields
 from billing.stripe_states import settle_customer
 
-ENDED_UNPAID = ("payment_failed", "payment_disputed")
 PREVIEW = "upcoming_in_"
 TOLERANCE_SECONDS = 300
-
-type Object = dict[str, Any]
 
 
 def take(body: bytes, signature: str) -> None:
     """Raises WebhookRefused; StripeAway or RedisDown when Stripe should send the event again."""
     event = verified(body, signature)
-    if StripeEvent.objects.filter(pk=event["id"]).exists():
+    if StripeEvent.objects.filter(pk=event.id).exists():
         return
-    told: Object = event["data"]["object"]
-    match told.get("object") if is_there(told, event["type"]) else None:
+    told = event.data.object
+    match told.get("object") if is_there(told, event.type) else None:
         case "invoice":
             mirror(Invoice, event, invoice_fields)
         case "subscription":
             mirror(Subscription, event, subscription_fields)
             settle_customer(told["customer"])
     # Last: an event that was dealt with in part comes again, and nothing above minds.
-    row = StripeEvent(id=event["id"], type=event["type"], created_at=moment(event["created"]))
+    row = StripeEvent(id=event.id, type=event.type, created_at=moment(event.created))
     StripeEvent.objects.bulk_create([row], ignore_conflicts=True)
 
 
-def verified(body: bytes, signature: str) -> Object:
+def verified(body: bytes, signature: str) -> SignedEvent:
     try:
-        stripe.WebhookSignature.verify_header(body, signature, settings.STRIPE_WEBHOOK_SECRET, TOLERANCE_SECONDS)
-        event: Object = orjson.loads(body)
+        # Stripe's library compares signatures in constant time, and fails at any that is not ASCII.
+        stripe.WebhookSignature.verify_header(
+            body, signature if signature.isascii() else "", settings.STRIPE_WEBHOOK_SECRET, TOLERANCE_SECONDS
+        )
+        return as_shape(orjson.loads(body), SignedEvent)
     except (stripe.SignatureVerificationError, ValueError) as error:
         raise WebhookRefused from error
-    if event.get("object") != "event":
-        raise WebhookRefused
-    return event
 
 
 def is_there(told: Object, kind: str) -> bool:
@@ -55,10 +52,10 @@ def is_there(told: Object, kind: str) -> bool:
     return kind != "invoice.upcoming" and isinstance(name, str) and name != "" and not name.startswith(PREVIEW)
 
 
-def mirror(model: type[Invoice | Subscription], event: Object, fields_of: Callable[[Object], Object]) -> None:
+def mirror(model: type[Invoice | Subscription], event: SignedEvent, fields_of: Callable[[Object], Object]) -> None:
     """Later events win. Two of one second, which is as fine as Stripe's clock is, are settled by asking Stripe."""
-    told, at = event["data"]["object"], event["created"]
-    gone = event["type"] == "invoice.deleted"
+    told, at = event.data.object, event.created
+    gone = event.type == "invoice.deleted"
     fields = {**fields_of(told), **({"status": Invoice.DELETED} if gone else {})}
     with transaction.atomic():
         row, new = model.objects.select_for_update().get_or_create(pk=told["id"], defaults={**fields, "told_at": at})
@@ -82,32 +79,3 @@ def asked(model: type[Invoice | Subscription], object_id: str) -> Object:
         raise StripeAway from error
     plain: Object = found.to_dict()
     return plain
-
-
-def invoice_fields(invoice: Object) -> Object:
-    return {
-        "customer": invoice["customer"] or "",
-        "status": invoice["status"] or "",
-        "created_at": moment(invoice["created"]),
-        "number": invoice.get("number") or "",
-        "currency": invoice["currency"],
-        "amount_due": invoice["amount_due"],
-        "amount_paid": invoice["amount_paid"],
-        "period_start": moment(invoice["period_start"]),
-        "period_end": moment(invoice["period_end"]),
-        "invoice_pdf": invoice.get("invoice_pdf"),
-    }
-
-
-def subscription_fields(subscription: Object) -> Object:
-    ended = subscription.get("cancellation_details") or {}
-    return {
-        "customer": subscription["customer"],
-        "status": subscription["status"],
-        "created_at": moment(subscription["created"]),
-        "ended_unpaid": ended.get("reason") in ENDED_UNPAID,
-    }
-
-
-def moment(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)

@@ -58,5 +58,6 @@ class StripeWebhookView(APIView):
         if not settings.STRIPE_WEBHOOK_SECRET:
             raise WebhookOff
         check_body(raw)  # type: ignore[arg-type]
+        query(raw, {})
         stripe_webhook.take(raw.body, raw.headers.get("Stripe-Signature", ""))
         return json_response({"received": True})

@@ -64,10 +64,11 @@ def test_a_body_that_is_not_byte_for_byte_what_was_signed_is_refused(anonymous, 
     assert held(invoice()) is None
 
 
-@pytest.mark.parametrize("header", ["", "t=1", "v1=00", "t=x,v1=00", "nonsense"])
+@pytest.mark.parametrize("header", ["", "t=1", "v1=00", "t=x,v1=00", "nonsense", "t=1,v1=\xff", "t=1,v1=é", "t=\xb2"])
 def test_a_header_that_is_none_is_refused(anonymous, fake, header):
-    headers = {"Stripe-Signature": header, "Content-Type": "application/json"}
-    assert anonymous.post(PATH, content=b"{}", headers=headers).status_code == 400
+    headers = {b"Stripe-Signature": header.encode("latin-1"), b"Content-Type": b"application/json"}
+    answer = anonymous.post(PATH, content=b"{}", headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "VALIDATION_ERROR")
 
 
 def test_a_body_that_is_signed_and_no_event_is_refused(anonymous, fake):
@@ -79,6 +80,13 @@ def test_nobody_listens_without_a_secret(anonymous, fake, monkeypatch):
     monkeypatch.setattr("django.conf.settings.STRIPE_WEBHOOK_SECRET", "")
     body, headers = signed({"object": "event"}, secret="whsec_")
     assert anonymous.post(PATH, content=body, headers=headers).status_code == 404
+
+
+def test_a_query_is_refused_and_the_event_not_taken(anonymous, fake, invoice):
+    body, headers = signed(fake.event("invoice.paid", invoice(), created=START))
+    answer = anonymous.post(f"{PATH}?x=1", content=body, headers=headers)
+    assert (answer.status_code, answer.json()["error"]["details"][0]["path"]) == (400, "x")
+    assert held(invoice()) is None
 
 
 def test_an_event_told_again_changes_nothing(anonymous, fake, invoice):
