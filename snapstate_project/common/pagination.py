@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -25,6 +26,19 @@ def decode_cursor[T](cursor: str, shape: type[T]) -> T:
     """The position as `shape` (any type msgspec can check, such as tuple[int, int])."""
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
-        return msgspec.json.decode(base64.b64decode(padded, altchars=b"-_", validate=True), type=shape)
+        position = msgspec.json.decode(base64.b64decode(padded, altchars=b"-_", validate=True), type=shape)
     except (binascii.Error, UnicodeError, msgspec.MsgspecError):
-        raise ValidationFailed.at("cursor", "is not a cursor of ours") from None
+        position = None
+    if position is None or not all(map(is_ours, msgspec.to_builtins(position, builtin_types=(datetime,)))):
+        raise ValidationFailed.at("cursor", "is not a cursor of ours")
+    return position
+
+
+def is_ours(part: Any) -> bool:
+    """Times leave us in UTC, and numbers are ids or steps: Postgres fails on some of what is neither."""
+    match part:
+        case datetime():
+            return part.tzinfo is UTC
+        case int():
+            return 0 <= part < 2**63
+    return True

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from snapstate_project.common.pagination import encode_cursor
 from tests.hostile.reading import body, error_of, place_of, save, saved, send
 
 WORKFLOW = "/workflows/wf"
@@ -37,6 +38,24 @@ BAD = {
     },
     "/admin/accounts": {"limit": [*NUMBERS, "0", "201"], "page": [*NUMBERS, "0", "1000001"]},
 }  # fmt: skip
+NOW, ID = "2026-11-30T11:36:39.671938Z", "b879b29f-1f42-48bf-ae20-46a1f3f87f7f"
+AHEAD, BEFORE = "9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59"  # UTC has no such year
+MADE_UP = [
+    *(("/agents", place) for time in (AHEAD, BEFORE)
+      for place in ([time, None, NOW, ID], [NOW, time, NOW, ID], [NOW, None, time, ID])),
+    *((path, place) for path in ("/workflows", "/admin/workflows") for time in (AHEAD, BEFORE)
+      for place in ([time, NOW, 1], [NOW, time, 1])),
+    *((path, [NOW, NOW, 10**30]) for path in ("/workflows", "/admin/workflows")),
+    *((path, [number]) for path in (f"{WORKFLOW}/replay", "/webhooks") for number in (-1, 10**30)),
+]  # fmt: skip
+EXTREMES = [
+    *(f"/workflows?updated_{side}={time}" for side in ("after", "before")
+      for time in ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z")),
+    *(f"{path}/analytics/overview?start_date={day}&end_date={day}" for path in ("", "/admin")
+      for day in ("0001-01-01", "9999-12-30")),
+    "/analytics/agents?start_date=9999-12-30&end_date=9999-12-30",
+    "/analytics/agents?end_date=0001-01-01",
+]  # fmt: skip
 CASES = [f"{path}?{name}={value}" for path, names in BAD.items() for name, values in names.items() for value in values]
 READS = ["/workflows", WORKFLOW, f"{WORKFLOW}/resume", f"{WORKFLOW}/replay", f"{WORKFLOW}/diff",
          "/checkpoints/cp_wf_001", "/usage", "/health", "/ready", "/admin/accounts", "/admin/accounts/{account}",
@@ -64,6 +83,21 @@ def test_a_bad_value_is_named(api: httpx.Client, operator_api: httpx.Client, pat
     save(api, "wf", 1)
     answer = (operator_api if path.startswith("/admin") else api).get(path)
     assert place_of(answer) == path.partition("?")[2].partition("=")[0]
+
+
+@pytest.mark.parametrize(("path", "place"), MADE_UP)
+def test_a_cursor_that_somebody_made_up_is_refused(
+    api: httpx.Client, operator_api: httpx.Client, path: str, place: list[Any]
+) -> None:
+    caller = operator_api if path.startswith("/admin") else api
+    assert place_of(caller.get(path, params={"cursor": encode_cursor(place)})) == "cursor"
+
+
+@pytest.mark.parametrize("path", EXTREMES)
+def test_the_first_and_the_last_time_there_is_are_times(
+    api: httpx.Client, operator_api: httpx.Client, path: str
+) -> None:
+    assert (operator_api if path.startswith("/admin") else api).get(path).status_code == 200
 
 
 @pytest.mark.parametrize("path", READS)
