@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -27,12 +28,28 @@ FELT_BY_CALLERS = ("status", "rate_limit_max")
 
 
 def create_account(*, email: str, name: str = "", plan: str = "free") -> Account:
-    """Raises EmailTaken, whatever the case of its letters."""
+    """Raises EmailTaken, whatever the case of its letters; ValidationFailed for what is no address."""
+    email = address(email)
     try:
         with transaction.atomic():
-            return Account.objects.create(email=email.strip().lower(), name=name, plan=plan)
+            return Account.objects.create(email=email, name=name, plan=plan)
     except IntegrityError as error:
         raise EmailTaken from error
+
+
+def address(email: str) -> str:
+    """As it is kept: in lower case, and looked at as such, for that can be longer.
+
+    Before the @ only ASCII: beyond it, letters such as the Kelvin sign become others' in lower case.
+    """
+    email = email.strip()
+    if not email.rpartition("@")[0].isascii():
+        raise ValidationFailed.at("email", "must be an address with only ASCII before the @")
+    try:
+        kept: str = Account._meta.get_field("email").clean(email.lower(), None)
+    except ValidationError as error:
+        raise ValidationFailed.at("email", " ".join(error.messages)) from None
+    return kept
 
 
 def update_account(account: Account, **changes: Any) -> Account:
