@@ -191,7 +191,7 @@ class Gate:
         if answer[0] == EXPIRED:
             raise Unauthorized
         if answer[0] == INACTIVE:
-            raise AccountInactive
+            raise inactive(answer)
         return answer
 
     def wanted(self) -> int:
@@ -233,3 +233,9 @@ def refuse(party: list[Turn], error: Exception) -> None:
 def limited(limit: int, *, retry_ms: int) -> RateLimited:
     retry_after = max(1, ceil(retry_ms / 1000))
     return RateLimited(retry_after=retry_after, headers=Verdict(limit, 0, retry_after).headers())
+
+
+def inactive(answer: list[Any]) -> AccountInactive:
+    """Nothing was counted; what the headers say is as true as for those who are let in."""
+    _, _, remaining, reset_ms, *_, limit = answer
+    return AccountInactive(headers=Verdict(limit, remaining, max(1, ceil(reset_ms / 1000))).headers())

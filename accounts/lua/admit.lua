@@ -4,7 +4,8 @@
 -- ARGV  run_id, calls, wanted, returned: size, unused, lent_at; then the record's fields when Postgres was asked:
 --       account_id, key_id, scopes, status, limit, window_ms, expires_at_ms (0: never)
 -- reply {'ask'} no record to go by: read Postgres and call again with what it says
---       {'expired'}, {'inactive'} nothing was counted
+--       {'expired'} nothing was counted
+--       {'inactive', …} neither, and the rest as below: nothing is granted
 --       {'counted', granted, remaining, reset_ms, retry_ms, lent, now_ms, expires_in_ms (-1: never),
 --        account_id, key_id, scopes, limit}
 --
@@ -45,8 +46,9 @@ local limit, window, expires_at = tonumber(record[6]), tonumber(record[7]), tonu
 if expires_at > 0 and now >= expires_at then
     return {'expired'}
 end
+local verdict = 'counted'
 if record[5] ~= 'active' then
-    return {'inactive'}
+    verdict, calls, wanted, returned = 'inactive', 0, 0, 0
 end
 
 -- The window: `total` counts now and nothing leaves it before `leaves_at`; `back` says when a full one grants again.
@@ -169,6 +171,6 @@ if renew then
     redis.call('PEXPIRE', RATE, window + width + 2 * LENT_MS)
 end
 return {
-    'counted', granted, math.max(0, limit - total), leaves_at - now, retry, lend, now,
+    verdict, granted, math.max(0, limit - total), leaves_at - now, retry, lend, now,
     expires_at > 0 and expires_at - now or -1, record[2], record[3], record[4], limit,
 }

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from accounts.admission import Verdict, admit, redis_keys
+from accounts.errors import AccountInactive
 from snapstate_project.common.errors import ApiError, RateLimited
 
 type Outcome = Verdict | ApiError
@@ -47,6 +48,12 @@ def remaining(outcome: Outcome) -> int:
 def retry_after(outcome: Outcome) -> int:
     assert isinstance(outcome, RateLimited), outcome
     return int(outcome.headers["Retry-After"])
+
+
+def inactive(outcome: Outcome) -> dict[str, str]:
+    """What the headers say."""
+    assert isinstance(outcome, AccountInactive), outcome
+    return outcome.headers
 
 
 def side_by_side(jobs: Sequence[Callable[[], Any]]) -> list[Any]:

@@ -1,5 +1,6 @@
 """The sliding window: exact at its edge, over all processes, and honest about when to come back."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
@@ -11,12 +12,16 @@ from django.conf import settings
 from accounts import services
 from accounts.admission import Verdict
 from accounts.models import Account
+from snapstate_project.common.threads import in_thread
 from tests.accounts.calling import (
+    Outcome,
     call,
     calls,
     granted,
+    inactive,
     keys_in_redis,
     let_pass,
+    outcome,
     remaining,
     retry_after,
     side_by_side,
@@ -139,3 +144,48 @@ def test_the_window_in_redis_stays_small(limited: Limited, redis: Any):
     assert redis.hlen(window) < 70
     assert redis.object("encoding", window) == b"listpack"
     assert redis.pttl(window) > 60_000 or redis.pttl(window) == -1
+
+
+def test_an_inactive_account_hears_its_limit_and_nothing_is_counted(make_account: Callable[..., Account], redis: Any):
+    account = make_account(rate_limit_max=100)
+    secret = services.issue_key(account)[1]
+    calls(secret, 10)
+    services.suspend_account(account)
+    left = [inactive(refused)["RateLimit-Remaining"] for refused in calls(secret, 12, at_once=3)]
+    assert (len(left), len(set(left)), int(left[0]) <= 90) == (12, 1, True)
+    headers = inactive(call(secret))
+    assert headers["RateLimit-Limit"] == "100"
+    assert 50 <= int(headers["RateLimit-Reset"]) <= 61
+    redis.delete(keys_in_redis(secret)[1])
+    assert inactive(call(secret)) == {"RateLimit-Limit": "100", "RateLimit-Remaining": "100", "RateLimit-Reset": "1"}
+    assert redis.exists(keys_in_redis(secret)[1]) == 0
+
+
+def test_an_allotment_that_an_inactive_account_still_has_leaves_no_window_for_ever(
+    make_account: Callable[..., Account], redis: Any
+):
+    account = make_account(rate_limit_max=1000)
+    secret = services.issue_key(account)[1]
+
+    async def call_until_refused() -> Outcome:
+        for _ in range(8):
+            await outcome(secret)
+        redis.delete(keys_in_redis(secret)[1])  # its time is over
+        await in_thread(services.suspend_account, account)
+        while isinstance(found := await outcome(secret), Verdict):
+            pass
+        return found
+
+    assert inactive(asyncio.run(call_until_refused()))["RateLimit-Remaining"] == "1000"
+    assert redis.exists(keys_in_redis(secret)[1]) == 0
+
+
+@pytest.mark.parametrize("refuse", ["scopes", "suspended"])
+def test_whoever_is_forbidden_something_is_told_the_limit(account: Account, connect: Any, refuse: str):
+    secret = services.issue_key(account, scopes=["checkpoints:read"])[1]
+    if refuse == "suspended":
+        services.suspend_account(account)
+    answer = connect(secret).get("/agents")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "FORBIDDEN")
+    assert int(answer.headers["RateLimit-Limit"]) == account.rate_limit
+    assert [answer.headers[f"RateLimit-{name}"].isdigit() for name in ("Remaining", "Reset")] == [True, True]
