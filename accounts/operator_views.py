@@ -16,7 +16,7 @@ from accounts import services
 from accounts.authentication import OperatorAuthentication
 from accounts.errors import AccountNotFound, KeyNotFound
 from accounts.models import Account, ApiKey
-from accounts.schema import CONFLICT, LAST_PAGE, PAGE_PARAMETERS
+from accounts.schema import CLOSED, EMAIL_TAKEN, LAST_PAGE, LEAVING, PAGE_PARAMETERS, TOO_MANY
 from accounts.serializers import (
     SHOWN_ONCE,
     AccountChangesSerializer,
@@ -83,7 +83,7 @@ class AccountsView(OperatorView):
         operation_id="createAccount",
         summary="Create an account",
         request=AccountRegistrationSerializer,
-        responses={201: AccountSerializer, 409: CONFLICT},
+        responses={201: AccountSerializer, 409: EMAIL_TAKEN},
         extensions=links("201", ("getAccount changeAccount issueKey listKeys", {"account_id": "id"})),
     )
     def post(self, request: Request) -> HttpResponse:
@@ -104,7 +104,7 @@ class AccountView(OperatorView):
         operation_id="changeAccount",
         summary="Change plan, status or rate limit",
         request=AccountChangesSerializer,
-        responses={200: AccountDetailSerializer, 409: CONFLICT},
+        responses={200: AccountDetailSerializer, 409: LEAVING},
     )
     def patch(self, request: Request, account_id: str) -> HttpResponse:
         account = account_or_404(account_id)
@@ -121,7 +121,7 @@ class KeysView(OperatorView):
         operation_id="issueKey",
         summary="Issue a key; its secret is shown only here",
         request=KeyRequestSerializer,
-        responses={201: IssuedKeySerializer, 409: CONFLICT},
+        responses={201: IssuedKeySerializer, 400: TOO_MANY, 409: CLOSED},
         extensions=links("201", ("revokeKey", {"account_id": "account_id", "key_id": "id"})),
     )
     def post(self, request: Request, account_id: str) -> HttpResponse:

@@ -14,7 +14,13 @@ PAGE_PARAMETERS = [
     OpenApiParameter("limit", LIMIT_SCHEMA),
 ]
 
-CONFLICT = OpenApiResponse(description="The email is taken, or the account closed or to be deleted (`CONFLICT`).")
+EMAIL_TAKEN = OpenApiResponse(description="Another account has this email address (`CONFLICT`).")
+LEAVING = OpenApiResponse(description="The account is to be deleted, and its status stays (`CONFLICT`).")
+CLOSED = OpenApiResponse(description="The account is closed: it gets no keys (`CONFLICT`).")
+TOO_MANY = OpenApiResponse(
+    description="The request is not valid (`VALIDATION_ERROR`), or the account has as many keys in use as it may have"
+    " (`MAX_KEYS_REACHED`)."
+)
 
 
 class TextSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]

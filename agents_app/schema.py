@@ -11,13 +11,18 @@ from snapstate_project.common.pagination import CURSOR_SCHEMA, LIMIT_SCHEMA
 
 TAGS = ["Agents"]
 AGENT = OpenApiParameter("agent_id", REGISTERED_AGENT_ID_SCHEMA, "path", description="The id it registered with.")
+MISSING = OpenApiResponse(description="Not found, or another account's (`AGENT_NOT_FOUND`).")
+TOO_MANY = OpenApiResponse(
+    description="The request is not valid (`VALIDATION_ERROR`), or the account has as many agents as it may have"
+    " (`MAX_AGENTS_REACHED`)."
+)
 
 REGISTER: dict[str, Any] = {
     "operation_id": "registerAgent",
     "tags": TAGS,
-    "description": "An account has at most 50 agents, unless told otherwise: one more is a 400 `MAX_AGENTS_REACHED`.",
+    "description": "An account has at most 50 agents, unless told otherwise.",
     "request": AgentRegistration,
-    "responses": {201: OpenApiResponse(AgentRecord, description="Registered, or changed.")},
+    "responses": {201: OpenApiResponse(AgentRecord, description="Registered, or changed."), 400: TOO_MANY},
     "extensions": links("201", ("getAgent changeAgent deleteAgent", {"agent_id": "agent_id"})),
 }
 LIST: dict[str, Any] = {
@@ -33,18 +38,18 @@ GET: dict[str, Any] = {
     "operation_id": "getAgent",
     "tags": TAGS,
     "parameters": [AGENT],
-    "responses": {200: AgentRecord},
+    "responses": {200: AgentRecord, 404: MISSING},
 }
 CHANGE: dict[str, Any] = {
     "operation_id": "changeAgent",
     "tags": TAGS,
     "parameters": [AGENT],
     "request": AgentChanges,
-    "responses": {200: AgentRecord},
+    "responses": {200: AgentRecord, 404: MISSING},
 }
 DELETE: dict[str, Any] = {
     "operation_id": "deleteAgent",
     "tags": TAGS,
     "parameters": [AGENT],
-    "responses": {204: OpenApiResponse(description="Deleted. What it saved stays.")},
+    "responses": {204: OpenApiResponse(description="Deleted. What it saved stays."), 404: MISSING},
 }

@@ -71,6 +71,11 @@ ERRORS = {
     "500": "A fault of ours (`INTERNAL_ERROR`).",
     "503": "A tier cannot be reached: nothing is lost, try again (`SERVICE_UNAVAILABLE`).",
 }
+OF_OPERATORS = {
+    "401": "Not the server's `ADMIN_SECRET` (`UNAUTHORIZED`).",
+    "404": "Not found (`NOT_FOUND`).",
+}
+"""What the Admin API says otherwise: it knows neither keys nor scopes, and all accounts."""
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -92,11 +97,15 @@ class OperatorScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped
 class Operation(AutoSchema):
     """An operation that says which scope it needs."""
 
-    def get_description(self) -> str:  # type: ignore[override]  # the stubs describe DRF's own
-        said = super().get_description() or ""
+    def get_operation(self, *args: Any) -> Schema | None:
+        """The scope is said here, for a description that is given by hand goes past what describes a view."""
+        operation: Schema | None = super().get_operation(*args)
         needed = getattr(self.view, "required_scopes", "")
         scope = needed if isinstance(needed, str) else needed.get(self.method, "")
-        return f"{said}\n\nScope: `{scope}`.".strip() if scope else said
+        if operation and scope:
+            said = operation.get("description", "")
+            operation["description"] = f"{said}\n\nScope: `{scope}`.".strip()
+        return operation
 
 
 def complete(result: Schema, **_kwargs: Any) -> Schema:
@@ -131,14 +140,15 @@ def complete_body(name: str, schema: Schema) -> None:
 def complete_operation(operation: Schema, *, has_id: bool, has_body: bool) -> None:
     secured = any(operation.get("security", []))
     codes = {"400", "405", "500", "503"}
-    codes |= {"401", "403"} if secured else set()
-    codes |= {"429"} if is_limited(operation) else set()
+    codes |= {"401"} if secured else set()
+    codes |= {"403", "429"} if is_limited(operation) else set()
     codes |= {"404"} if has_id else set()
     codes |= {"413", "415"} if has_body else set()
     responses = operation["responses"]
     own = set(responses)
+    said = ERRORS if is_limited(operation) or not secured else ERRORS | OF_OPERATORS
     for code in codes - own:
-        responses[code] = {"description": ERRORS[code]}
+        responses[code] = {"description": said[code]}
     for code, links in operation.pop("x-links", {}).items():
         responses[code]["links"] = links
     for code, response in responses.items():

@@ -47,11 +47,48 @@ def test_every_answer_has_a_request_id_and_every_error_the_one_shape(document):
 def test_whoever_needs_a_key_can_be_refused_one(document):
     for path, method, operation in operations(document):
         if operation.get("security"):
-            assert {"401", "403"} <= set(operation["responses"]), (path, method)
+            needs_key = operation["security"] == [{"apiKey": []}]
+            codes = {"401", "403", "429"} if needs_key else {"401"}
+            assert {"401", "403", "429"} & set(operation["responses"]) == codes, (path, method)
     schemes = {
         name for _, _, operation in operations(document) for each in operation.get("security", []) for name in each
     }
     assert schemes == {"apiKey", "operator"}
+
+
+def test_every_operation_with_a_key_names_its_scope_but_the_one_that_needs_none(document):
+    unnamed = [
+        path
+        for path, _, operation in operations(document)
+        if operation.get("security") == [{"apiKey": []}]
+        and not re.search(r"^Scope: `[a-z]+:[a-z]+`\.\Z", operation["description"], re.MULTILINE)
+    ]
+    assert unnamed == ["/usage"]
+
+
+def test_what_is_said_to_operators_is_of_no_key_and_no_scope(document):
+    for path, method, operation in operations(document):
+        if operation.get("security") == [{"operator": []}]:
+            said = [response["description"] for response in operation["responses"].values()]
+            assert not [text for text in said if re.search("scope|valid key|another account's", text)], (path, method)
+
+
+@pytest.mark.parametrize(
+    ("operation", "code", "named"),
+    [
+        *((f"{method} /agents/{{agent_id}}", "404", "AGENT_NOT_FOUND") for method in ("get", "patch", "delete")),
+        ("post /agents", "400", "MAX_AGENTS_REACHED"),
+        ("post /admin/accounts/{account_id}/keys", "400", "MAX_KEYS_REACHED"),
+        ("post /admin/accounts/{account_id}/keys", "409", "is closed"),
+        ("patch /admin/accounts/{account_id}", "409", "to be deleted"),
+        ("post /admin/accounts", "409", "email"),
+    ],
+)
+def test_an_error_is_called_what_it_is(document, operation, code, named):
+    method, path = operation.split()
+    said = document["paths"][path][method]["responses"][code]["description"]
+    assert named in said
+    assert "`NOT_FOUND`" not in said
 
 
 def test_every_route_that_answers_is_described(document):
