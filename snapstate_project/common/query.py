@@ -14,7 +14,7 @@ type Parser = Callable[[str], Any]
 
 WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
 def query(request: HttpRequest, allowed: Mapping[str, Parser]) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def day(value: str) -> date:
 
 
 def moment(value: str) -> datetime:
-    """An aware datetime in UTC."""
+    """An aware datetime in UTC; nanoseconds, as Go and Java write them, are cut to microseconds."""
     try:
         if MOMENT.fullmatch(value):
             return datetime.fromisoformat(value).astimezone(UTC)

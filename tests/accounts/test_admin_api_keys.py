@@ -44,6 +44,21 @@ def test_a_key_is_issued_as_asked(operator_api: httpx.Client, account: Account):
 
 
 @pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("2099-01-01T00:00:00.123456789Z", "2099-01-01T00:00:00.123Z"),
+        ("9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999Z"),
+    ],
+)
+def test_a_key_expires_to_the_millisecond_however_finely_it_is_asked(
+    operator_api: httpx.Client, account: Account, connect: Any, sent: str, kept: str
+):
+    body = operator_api.post(f"/admin/accounts/{account.id}/keys", json={"expires_at": sent}).json()
+    assert body["expires_at"] == kept
+    assert connect(body["api_key"]).get("/workflows", params={"updated_after": sent}).status_code == 200
+
+
+@pytest.mark.parametrize(
     ("body", "path"),
     [
         ({"scopes": "admin"}, "scopes"),
@@ -53,6 +68,7 @@ def test_a_key_is_issued_as_asked(operator_api: httpx.Client, account: Account):
         ({"label": 1}, "label"),
         ({"expires_at": "tomorrow"}, "expires_at"),
         ({"expires_at": "2099-01-01T00:00:00"}, "expires_at"),
+        ({"expires_at": "9999-12-31T23:59:59-23:59"}, "expires_at"),
         ({"expires_at": 4_070_908_800}, "expires_at"),
         ({"expires_at": iso(timezone.now() - timedelta(seconds=1))}, "expires_at"),
         ({"key": "mine"}, "key"),
