@@ -175,4 +175,4 @@ def parsed(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise ValidationFailed("The body is not valid JSON.", details=[{"path": "", "message": str(error)}]) from None
+        raise ValidationFailed.at("body", f"is not JSON that can be read: {error}") from None

@@ -211,7 +211,7 @@ def as_api_error(exc: BaseException) -> ApiError:
     if isinstance(exc, drf.ValidationError):
         return invalid(list(flatten(exc.detail)))
     if isinstance(exc, drf.ParseError):
-        return ValidationFailed("The body is not valid JSON.", details=[{"path": "", "message": str(exc.detail)}])
+        return ValidationFailed("The body is not valid JSON.", details=[{"path": "body", "message": str(exc.detail)}])
     if isinstance(exc, drf.MethodNotAllowed):
         return MethodNotAllowed()
     if isinstance(exc, drf.Throttled):
@@ -227,12 +227,19 @@ def invalid(details: list[Detail]) -> ValidationFailed:
 
 
 def flatten(detail: Any, path: str = "") -> Iterator[Detail]:
-    """DRF's nested error dicts and lists as paths like `a.b[0]`."""
+    """DRF's nested error dicts and lists as paths like `a.b[0]`; what is wrong with all of it is so with `body`."""
     if isinstance(detail, dict):
         for name, inner in detail.items():
-            yield from flatten(inner, path if name == "non_field_errors" else f"{path}.{name}" if path else str(name))
+            yield from flatten(inner, path if name == "non_field_errors" else below(path, name))
     elif isinstance(detail, list):
         for index, inner in enumerate(detail):
             yield from flatten(inner, f"{path}[{index}]" if isinstance(inner, dict | list) else path)
     else:
-        yield {"path": path, "message": str(detail)}
+        yield {"path": path or "body", "message": str(detail)}
+
+
+def below(path: str, name: str | int) -> str:
+    """Of a list, DRF names only the items that are wrong, by their number."""
+    if isinstance(name, int):
+        return f"{path}[{name}]"
+    return f"{path}.{name}" if path else name

@@ -62,7 +62,8 @@ def test_a_key_expires_to_the_millisecond_however_finely_it_is_asked(
     ("body", "path"),
     [
         ({"scopes": "admin"}, "scopes"),
-        ({"scopes": ["admin"]}, "scopes.0"),
+        ({"scopes": ["admin"]}, "scopes[0]"),
+        ({"scopes": ["checkpoints:read", ["admin"]]}, "scopes[1]"),
         ({"scopes": None}, "scopes"),
         ({"label": "l" * 101}, "label"),
         ({"label": 1}, "label"),
@@ -72,7 +73,7 @@ def test_a_key_expires_to_the_millisecond_however_finely_it_is_asked(
         ({"expires_at": 4_070_908_800}, "expires_at"),
         ({"expires_at": iso(timezone.now() - timedelta(seconds=1))}, "expires_at"),
         ({"key": "mine"}, "key"),
-        ([], ""),
+        ([], "body"),
     ],
 )
 def test_a_key_is_not_issued_on_nonsense(operator_api: httpx.Client, account: Account, body: Any, path: str):
