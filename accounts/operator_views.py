@@ -16,7 +16,7 @@ from accounts import services
 from accounts.authentication import OperatorAuthentication
 from accounts.errors import AccountNotFound, KeyNotFound
 from accounts.models import Account, ApiKey
-from accounts.schema import CLOSED, EMAIL_TAKEN, LAST_PAGE, LEAVING, PAGE_PARAMETERS, TOO_MANY
+from accounts.schema import CLOSED, CURSOR_PARAMETERS, EMAIL_TAKEN, LAST_PAGE, LEAVING, PAGE_PARAMETERS, TOO_MANY
 from accounts.serializers import (
     SHOWN_ONCE,
     AccountChangesSerializer,
@@ -33,7 +33,7 @@ from accounts.serializers import (
 from snapstate_project.common.api import check_body, json_response
 from snapstate_project.common.errors import NotFound, ValidationFailed
 from snapstate_project.common.openapi import links
-from snapstate_project.common.pagination import DEFAULT_LIMIT, LIMIT
+from snapstate_project.common.pagination import CURSOR, DEFAULT_LIMIT, LIMIT, decode_cursor, encode_cursor
 from snapstate_project.common.query import Parser, integer, query
 
 PAGE = integer(1, LAST_PAGE)
@@ -112,10 +112,23 @@ class AccountView(OperatorView):
 
 
 class KeysView(OperatorView):
-    @extend_schema(operation_id="listKeys", summary="List an account's keys, newest first", responses=KeyListSerializer)
+    query_parameters = {"limit": LIMIT, "cursor": CURSOR}
+
+    @extend_schema(
+        operation_id="listKeys",
+        summary="List an account's keys, newest first",
+        parameters=CURSOR_PARAMETERS,
+        responses=KeyListSerializer,
+    )
     def get(self, request: Request, account_id: str) -> HttpResponse:  # noqa: ARG002
-        keys = account_or_404(account_id).keys.all()
-        return json_response({"keys": KeySerializer(keys, many=True).data})
+        asked = self.parameters
+        after = decode_cursor(asked["cursor"], services.Position) if "cursor" in asked else None
+        keys, following = services.list_keys(
+            account_or_404(account_id), limit=asked.get("limit", DEFAULT_LIMIT), after=after
+        )
+        cursor = encode_cursor(following) if following else None
+        shown = KeySerializer(keys, many=True).data
+        return json_response({"keys": shown, "has_more": following is not None, "next_cursor": cursor})
 
     @extend_schema(
         operation_id="issueKey",

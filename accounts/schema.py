@@ -6,12 +6,16 @@ from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from snapstate_project.common.openapi import PATTERN
-from snapstate_project.common.pagination import LIMIT_SCHEMA
+from snapstate_project.common.pagination import CURSOR_SCHEMA, LIMIT_SCHEMA
 
 LAST_PAGE = 1_000_000
 PAGE_PARAMETERS = [
     OpenApiParameter("page", {"type": "integer", "minimum": 1, "maximum": LAST_PAGE, "default": 1}),
     OpenApiParameter("limit", LIMIT_SCHEMA),
+]
+CURSOR_PARAMETERS = [
+    OpenApiParameter("limit", LIMIT_SCHEMA, description="Most per page."),
+    OpenApiParameter("cursor", CURSOR_SCHEMA, description="`next_cursor` of the page before."),
 ]
 
 EMAIL_TAKEN = OpenApiResponse(description="Another account has this email address (`CONFLICT`).")

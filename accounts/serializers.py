@@ -162,6 +162,8 @@ class KeySerializer(serializers.Serializer[Any]):
 
 class KeyListSerializer(serializers.Serializer[Any]):
     keys = KeySerializer(many=True)
+    has_more = serializers.BooleanField()
+    next_cursor = serializers.CharField(allow_null=True)
 
 
 class FreshKeySerializer(serializers.Serializer[Any]):

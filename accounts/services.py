@@ -11,9 +11,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -25,6 +27,13 @@ from snapstate_project.common.errors import RedisDown, ValidationFailed
 logger = logging.getLogger(__name__)
 
 FELT_BY_CALLERS = ("status", "rate_limit_max")
+
+
+class Position(msgspec.Struct, array_like=True):
+    """Where a list of keys stands: the last one shown."""
+
+    created_at: datetime
+    id: UUID
 
 
 def create_account(*, email: str, name: str = "", plan: str = "free") -> Account:
@@ -138,6 +147,19 @@ def issue_key(
             expires_at=expires_at,
         )
     return key, secret
+
+
+def list_keys(account: Account, *, limit: int, after: Position | None) -> tuple[list[ApiKey], Position | None]:
+    """One page, newest first and revoked ones too, and where the next begins (None at the end)."""
+    found = account.keys.order_by("-created_at", "-id")
+    if after:
+        older = Q(created_at__lt=after.created_at) | Q(created_at=after.created_at, id__lt=after.id)
+        found = found.filter(older)
+    shown = list(found[: limit + 1])
+    if len(shown) <= limit:
+        return shown, None
+    last = shown[limit - 1]
+    return shown[:limit], Position(last.created_at, last.pk)
 
 
 def revoke_key(key: ApiKey) -> ApiKey:

@@ -80,6 +80,8 @@ class ActivityEvent(msgspec.Struct):
 
 class ActivityList(msgspec.Struct):
     events: list[ActivityEvent]
+    has_more: bool
+    next_cursor: str | None
 
 
 class AccountWorkflow(WorkflowSummary, kw_only=True):
@@ -139,17 +141,22 @@ def count_statuses(now: datetime) -> StatusCounts:
 
 
 class ActivityView(OperatorView):
-    query_parameters = {"limit": LIMIT}
+    query_parameters = {"limit": LIMIT, "cursor": CURSOR}
 
     @extend_schema(
         operation_id="listActivity",
         summary="What happened last, newest first",
-        parameters=[LIMIT_PARAMETER],
+        parameters=[LIMIT_PARAMETER, CURSOR_PARAMETER],
         responses=ActivityList,
     )
     def get(self, request: Request) -> HttpResponse:  # noqa: ARG002 (the query is parsed already)
-        events = Event.objects.order_by("-id")[: self.parameters.get("limit", DEFAULT_LIMIT)]
-        return json_response(ActivityList(list(happenings(list(events)))))
+        limit, events = self.parameters.get("limit", DEFAULT_LIMIT), Event.objects.order_by("-id")
+        if "cursor" in self.parameters:
+            events = events.filter(id__lt=decode_cursor(self.parameters["cursor"], tuple[int])[0])
+        found = list(events[: limit + 1])
+        has_more = len(found) > limit
+        next_cursor = encode_cursor((found[limit - 1].pk,)) if has_more else None
+        return json_response(ActivityList(list(happenings(found[:limit])), has_more, next_cursor))
 
 
 def happenings(events: list[Event]) -> Iterator[ActivityEvent]:

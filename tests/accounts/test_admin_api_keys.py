@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts import keys, services
 from accounts.models import Account, ApiKey
+from snapstate_project.common.pagination import encode_cursor
 from snapstate_project.common.times import iso
 from tests.accounts.answers import paths_at_fault, refusal
 
@@ -79,6 +80,37 @@ def test_a_key_expires_to_the_millisecond_however_finely_it_is_asked(
 def test_a_key_is_not_issued_on_nonsense(operator_api: httpx.Client, account: Account, body: Any, path: str):
     assert paths_at_fault(operator_api.post(f"/admin/accounts/{account.id}/keys", json=body)) == [path]
     assert account.keys.count() == 0
+
+
+def test_keys_are_listed_by_page_newest_first_and_neither_skipped_nor_repeated(
+    operator_api: httpx.Client, account: Account
+):
+    issued = [str(services.issue_key(account)[0].pk) for _ in range(5)]
+    at = timezone.now()
+    account.keys.filter(pk__in=issued[1:4]).update(created_at=at)  # of one moment: then the id decides
+    account.keys.filter(pk=issued[4]).update(created_at=at + timedelta(seconds=1))
+    url, found, asked = f"/admin/accounts/{account.id}/keys", [], {"limit": "2"}
+    for has_more in (True, True, False):
+        page = operator_api.get(url, params=asked).json()
+        assert (page["has_more"], page["next_cursor"] is not None) == (has_more, has_more)
+        found += [key["id"] for key in page["keys"]]
+        asked["cursor"] = page["next_cursor"]
+        services.revoke_key(services.issue_key(account)[0])
+    assert found == [issued[4], *sorted(issued[1:4], reverse=True), issued[0]]
+
+
+def test_fifty_keys_are_listed_unless_more_are_asked_for(operator_api: httpx.Client, account: Account):
+    for _ in range(51):
+        services.revoke_key(services.issue_key(account)[0])
+    url = f"/admin/accounts/{account.id}/keys"
+    pages = [operator_api.get(url, params=asked).json() for asked in ({}, {"limit": 51}, {"limit": 200})]
+    assert [(len(page["keys"]), page["has_more"]) for page in pages] == [(50, True), (51, False), (51, False)]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=201", "cursor=x", f"cursor={encode_cursor([7, 'x'])}", "page=1"])
+def test_a_bad_query_for_keys_is_refused(operator_api: httpx.Client, account: Account, query: str):
+    answer = operator_api.get(f"/admin/accounts/{account.id}/keys?{query}")
+    assert paths_at_fault(answer) == [query.partition("=")[0]]
 
 
 def test_the_tenth_key_is_issued_once_however_many_ask(operator_api: httpx.Client, account: Account):

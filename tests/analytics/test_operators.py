@@ -7,6 +7,7 @@ import pytest
 
 from analytics.models import WorkflowStats
 from checkpoints.models import Workflow
+from snapstate_project.common.pagination import encode_cursor
 from snapstate_project.events.models import Event
 from tests.analytics.steps import count, happened, save, saved
 
@@ -77,6 +78,23 @@ def test_activity_is_bounded(operator_api, account):
     events = tell(operator_api, "activity", limit=200)["events"]
     newest = list(Event.objects.order_by("-id").values_list("id", flat=True)[:200])
     assert [event["id"] for event in events] == newest
+
+
+def test_activity_is_paged_without_what_happens_meanwhile(operator_api, account):
+    happened(account, datetime.now(UTC), *(saved(account, "wf", step) for step in range(6)))
+    newest = list(Event.objects.order_by("-id").values_list("id", flat=True)[:6])
+    first = tell(operator_api, "activity", limit=3)
+    happened(account, datetime.now(UTC), saved(account, "wf", 6))
+    second = tell(operator_api, "activity", limit=3, cursor=first["next_cursor"])
+    assert [event["id"] for event in first["events"] + second["events"]] == newest
+    assert (first["has_more"], second["has_more"]) == (True, Event.objects.count() > 7)
+
+
+def test_activity_ends_with_the_first_event_there_is(operator_api, account):
+    happened(account, datetime.now(UTC), saved(account, "wf", 1))
+    [last, *_] = ids = list(Event.objects.order_by("id").values_list("id", flat=True)[:2])
+    page = tell(operator_api, "activity", cursor=encode_cursor((ids[-1] + (len(ids) == 1),)))
+    assert ([event["id"] for event in page["events"]], page["has_more"], page["next_cursor"]) == ([last], False, None)
 
 
 def test_workflows_of_all_accounts_are_listed_newest_first(operator_api, api, stranger_api, account, intake):
