@@ -4,10 +4,10 @@ A process may hold a small allotment of calls, charged in advance: within it not
 """
 
 import asyncio
+import logging
 import threading
 from collections.abc import Iterable
 from contextvars import Context
-from dataclasses import dataclass
 from hashlib import sha256
 from math import ceil
 from pathlib import Path
@@ -17,11 +17,14 @@ from uuid import UUID
 
 from django.conf import settings
 
+from accounts.callers import Caller, Verdict
 from accounts.errors import AccountInactive
 from accounts.keys import is_well_formed
 from accounts.lookup import Lookup
-from snapstate_project.common.errors import RateLimited, Unauthorized
+from snapstate_project.common.errors import RateLimited, ServiceUnavailable, Unauthorized
 from snapstate_project.common.redis import Script, link, run_script
+
+logger = logging.getLogger(__name__)
 
 LUA = Path(__file__).parent / "lua"
 ADMIT = Script(LUA / "admit.lua")
@@ -29,32 +32,10 @@ BURY = Script(LUA / "bury.lua")
 ALLOTMENT_SECONDS = 0.9
 """A little less than the second that admit.lua counts: a revoked key is out within a second, slow clocks included."""
 NOTE_USE_SECONDS = 60.0
+RENEW_EVERY_SECONDS = 5.0
 MOST_GATES = 10_000
+NO_CALLS = (0, 0, 0, 0, 0)
 ASK, EXPIRED, INACTIVE = b"ask", b"expired", b"inactive"
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    account_id: UUID
-    key_id: UUID
-    scopes: frozenset[str]
-    limit: int
-
-
-@dataclass(slots=True)
-class Verdict:
-    """What the RateLimit headers say of an admitted call."""
-
-    limit: int
-    remaining: int
-    reset_seconds: int
-
-    def headers(self) -> dict[str, str]:
-        return {
-            "RateLimit-Limit": str(self.limit),
-            "RateLimit-Remaining": str(self.remaining),
-            "RateLimit-Reset": str(self.reset_seconds),
-        }
 
 
 async def admit(api_key: str) -> tuple[Caller, Verdict]:
@@ -128,10 +109,12 @@ class Gate:
         self.keys = redis_keys(digest.hex())
         self.waiting: list[Turn] = []
         self.trips: asyncio.Task[None] | None = None
+        self.renewing: asyncio.Task[None] | None = None
         self.known_by: list[bytes] = []
         self.lent = self.left = self.lent_at_ms = 0
         self.until = self.sent_at = self.reset_at = 0.0
         self.noted_at = -NOTE_USE_SECONDS
+        self.renew_at = 0.0
         self.remaining = self.granted = 0
 
     def verdict(self, ahead: int = 0) -> Verdict:
@@ -206,7 +189,8 @@ class Gate:
         return answer
 
     def take(self, answer: list[Any]) -> None:
-        _, self.granted, self.remaining, reset_ms, _, lent, self.lent_at_ms, expires_in_ms, *known_by, limit = answer
+        _, self.granted, self.remaining, reset_ms, _, lent, *rest = answer
+        self.lent_at_ms, expires_in_ms, old, *known_by, limit = rest
         self.left = self.lent = lent
         good_for = ALLOTMENT_SECONDS if expires_in_ms < 0 else min(ALLOTMENT_SECONDS, expires_in_ms / 1000)
         self.until = self.sent_at + good_for
@@ -219,6 +203,22 @@ class Gate:
         if self.sent_at - self.noted_at >= NOTE_USE_SECONDS:
             self.noted_at = self.sent_at
             self.gates.lookup.note_use(self.caller.key_id)
+        if old and self.renewing is None and monotonic() >= self.renew_at:
+            self.renewing = self.gates.loop.create_task(self.renew(), context=Context())
+
+    async def renew(self) -> None:
+        """What Postgres says of the key by now, in the background: until it can say, what it said last goes on."""
+        self.renew_at = monotonic() + RENEW_EVERY_SECONDS
+        try:
+            record = await self.gates.lookup.read(self.digest.hex())
+            if record is None:  # no service has done that
+                await link().run(BURY, (self.keys[0], self.keys[2]), ())
+            else:
+                await link().run(ADMIT, self.keys, (*NO_CALLS, *record))
+        except ServiceUnavailable as error:
+            logger.info("a key's record was not renewed: %s", error)
+        finally:
+            self.renewing = None
 
 
 type Turn = asyncio.Future[tuple[Caller, Verdict]]

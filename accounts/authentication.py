@@ -8,7 +8,8 @@ from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from accounts.admission import Caller, admit
+from accounts.admission import admit
+from accounts.callers import Caller
 from snapstate_project.common.errors import Unauthorized
 
 if TYPE_CHECKING:

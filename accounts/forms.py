@@ -41,8 +41,8 @@ class NewAccountForm(forms.Form):
     name = forms.CharField(max_length=200, required=False, widget=UnfoldAdminTextInputWidget)
 
     def clean_email(self) -> str:
-        email: str = self.cleaned_data["email"].lower()
-        if Account.objects.filter(email=email).exists():
+        email: str = self.cleaned_data["email"]
+        if Account.objects.filter(email=email.lower()).exists():
             raise forms.ValidationError("Another account has this email address.")
         return email
 

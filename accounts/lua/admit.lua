@@ -7,15 +7,17 @@
 --       {'expired'} nothing was counted
 --       {'inactive', …} neither, and the rest as below: nothing is granted
 --       {'counted', granted, remaining, reset_ms, retry_ms, lent, now_ms, expires_in_ms (-1: never),
---        account_id, key_id, scopes, limit}
+--        old: 1 when it is time to read Postgres again, account_id, key_id, scopes, limit}
 --
 -- The window is a hash of some 60 buckets "calls:time of the last one". A bucket counts in full until its last call
 -- is a window old, so no window ever holds more than the limit. What is lent is charged to the end of its second.
 -- allow-oom: what is written here is small and bounded, and a full store must still answer reads.
 
-local CACHED_MS, LENT_MS, BUCKETS = 300000, 1000, 60
+-- Past FRESH_MS a record goes on, and whoever used it reads Postgres meanwhile; it is kept for as long as Postgres
+-- may be away.
+local FRESH_MS, KEPT_MS, LENT_MS, BUCKETS = 300000, 86400000, 1000, 60
 local RECORD, RATE, DEAD = KEYS[1], KEYS[2], KEYS[3]
-local FIELDS = {'run', 'account_id', 'key_id', 'scopes', 'status', 'limit', 'window_ms', 'expires_at_ms'}
+local FIELDS = {'run', 'account_id', 'key_id', 'scopes', 'status', 'limit', 'window_ms', 'expires_at_ms', 'read_at_ms'}
 
 local calls, wanted = tonumber(ARGV[2]), tonumber(ARGV[3])
 local returned, unused, lent_at = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -27,13 +29,14 @@ local dead = redis.call('EXISTS', DEAD) == 1
 local record
 if ARGV[7] then
     record = {ARGV[1], unpack(ARGV, 7)}
+    record[9] = now
     if not dead then
         local pairs_of = {}
         for i, name in ipairs(FIELDS) do
             pairs_of[2 * i - 1], pairs_of[2 * i] = name, record[i]
         end
         redis.call('HSET', RECORD, unpack(pairs_of))
-        redis.call('PEXPIRE', RECORD, CACHED_MS)
+        redis.call('PEXPIRE', RECORD, KEPT_MS)
     end
 else
     record = not dead and redis.call('HMGET', RECORD, unpack(FIELDS))
@@ -42,8 +45,13 @@ else
         return {'ask'}
     end
 end
+local old = now - tonumber(record[9] or 0) > FRESH_MS and 1 or 0
 local limit, window, expires_at = tonumber(record[6]), tonumber(record[7]), tonumber(record[8])
-if expires_at > 0 and now >= expires_at then
+local expired = expires_at > 0 and now >= expires_at
+if old == 1 and (expired or record[5] ~= 'active') then
+    return {'ask'} -- an old record lets in, and shuts nobody out
+end
+if expired then
     return {'expired'}
 end
 local verdict = 'counted'
@@ -172,5 +180,5 @@ if renew then
 end
 return {
     verdict, granted, math.max(0, limit - total), leaves_at - now, retry, lend, now,
-    expires_at > 0 and expires_at - now or -1, record[2], record[3], record[4], limit,
+    expires_at > 0 and expires_at - now or -1, old, record[2], record[3], record[4], limit,
 }

@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any
 
-from accounts.admission import Verdict, admit, redis_keys
+from accounts.admission import admit, redis_keys
+from accounts.callers import Verdict
 from accounts.errors import AccountInactive
 from snapstate_project.common.errors import ApiError, RateLimited
 

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from accounts import services
-from accounts.admission import Verdict
+from accounts.callers import Verdict
 from accounts.models import Account
 from snapstate_project.common.threads import in_thread
 from tests.accounts.calling import (

@@ -11,7 +11,8 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "snapstate_project.settings")
 django.setup(set_prefix=False)
 
-from accounts.admission import Caller, admit  # noqa: E402 (models need the setup)
+from accounts.admission import admit  # noqa: E402 (models need the setup)
+from accounts.callers import Caller  # noqa: E402
 from checkpoints import answers, envelope, services  # noqa: E402
 from snapstate_project.common.api import encode  # noqa: E402
 from snapstate_project.common.ids import workflow_id_from_path  # noqa: E402
