@@ -14,6 +14,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from accounts import second_factor
 from accounts.admin_pages import back_to, confirmed
+from snapstate_project.common.admin import LiteralSearch
 from snapstate_project.common.audit import record
 
 RESETTING = {
@@ -29,11 +30,13 @@ UNLOCKING = {
     "button": "Unlock",
     "done": "Unlocked",
 }
+# As the menu calls them; the model is Django's own.
+User._meta.verbose_name, User._meta.verbose_name_plural = "operator", "operators"
 admin.site.unregister([User, Group])
 
 
 @admin.register(User)
-class OperatorAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class OperatorAdmin(LiteralSearch, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -80,5 +83,5 @@ class OperatorAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # g
 
 
 @admin.register(Group)
-class OperatorGroupAdmin(DjangoGroupAdmin, ModelAdmin):
+class OperatorGroupAdmin(LiteralSearch, DjangoGroupAdmin, ModelAdmin):
     pass

@@ -42,7 +42,7 @@ class WorkflowStats(models.Model):
     class Meta:
         default_permissions = ("view",)
         verbose_name = "workflow's statistics"
-        verbose_name_plural = "statistics of workflows"
+        verbose_name_plural = "statistics"
         constraints = (models.UniqueConstraint(fields=["account", "digest"], name="stats_identity"),)
         indexes = (models.Index(fields=["account", "last_checkpoint_at"], name="stats_by_activity"),)
 

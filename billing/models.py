@@ -159,6 +159,7 @@ class StorageSample(models.Model):
 
     class Meta:
         default_permissions = ("view",)
+        verbose_name_plural = "storage held"
         constraints = (models.UniqueConstraint(fields=["account", "day"], name="one_sample_a_day"),)
         indexes = (models.Index(fields=["-day", "-id"], name="sample_by_day"),)
 

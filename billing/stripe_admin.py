@@ -64,8 +64,9 @@ class MeterReportAdmin(ReadOnlyAdmin[MeterReport]):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[MeterReport], search_term: str
     ) -> tuple[QuerySet[MeterReport], bool]:
-        term = search_term.strip().replace("-", "", 4) if search_term.count("-") == 4 else search_term.strip()
-        return (queryset.filter(identifier__startswith=term.lower()) if term else queryset), False
+        term = search_term.strip().lower()
+        begins = (term.replace("-", "", 4) if term.count("-") == 4 else term) or term
+        return (queryset.filter(identifier__startswith=begins) if term else queryset), False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return super().changelist_view(request, {**(extra_context or {}), "ledger": ledger(), **shown_differences()})

@@ -158,6 +158,7 @@ class ArchiveSegment(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
+        verbose_name_plural = "archive"
         indexes = [models.Index(fields=["workflow", "generation", "first_step"], name="segment_steps")]
 
     def __str__(self) -> str:

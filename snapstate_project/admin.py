@@ -21,6 +21,8 @@ from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, second,
 # Their own pages would show the keys of second factors; what may be done to those is on the operator's page.
 admin.site.unregister([LogEntry, TOTPDevice, StaticDevice])
 
+# As the menu calls it.
+LogEntry._meta.verbose_name_plural = "audit log"
 UNBROKEN = '<span class="whitespace-nowrap">{}</span>'
 WORDS = {0: "Created", 1: "Changed", 2: "Deleted", 3: "Looked at"}
 COLOURS = {"Created": "success", "Changed": "info", "Deleted": "danger", "Looked at": "warning"}

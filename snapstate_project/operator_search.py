@@ -17,6 +17,7 @@ from unfold.dataclasses import SearchResult
 from accounts.models import Account, ApiKey
 from checkpoints.filter_admin import DIGEST, of_every_account
 from checkpoints.models import Workflow
+from snapstate_project import dashboard
 
 MOST_OF_A_KIND = 20
 ROWS = ((Account, "groups"), (ApiKey, "key"), (Workflow, "history"))
@@ -34,12 +35,13 @@ def search_page(request: HttpRequest, site: AdminSite) -> HttpResponse:
 
 
 def lists_named(site: AdminSite, request: HttpRequest, term: str) -> list[SearchResult]:
-    """All of a room whose name it is, else those of the name."""
+    """What the menu offers this operator, by its words: a page's name, its part's, or that of its room."""
+    rooms = {model["admin_url"]: str(app["name"]) for app in site.get_app_list(request) for model in app["models"]}
     return [
-        SearchResult(title=str(model["name"]), description=str(app["name"]), link=model["admin_url"], icon="tag")
-        for app in site.get_app_list(request)
-        for model in app["models"]
-        if model["admin_url"] and (term in str(app["name"]).lower() or term in str(model["name"]).lower())
+        SearchResult(title=page["title"], description=part["title"] or "Menu", link=page["link"], icon=page["icon"])
+        for part in dashboard.navigation(request)
+        for page in part["items"]
+        if any(term in name.lower() for name in (page["title"], part["title"], rooms.get(page["link"], "")))
     ]
 
 

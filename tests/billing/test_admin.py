@@ -141,3 +141,10 @@ def test_invoices_and_subscriptions_are_shown_with_their_account(admin_client, a
     assert "$1,234.56" in page
     assert "javascript:alert" not in page
     assert account.email in text_of(admin_client, "subscription/", q=f"sub_{customer}")
+
+
+def test_dashes_alone_name_no_report(admin_client, record, account, customer):
+    note_billable()
+    path = f"/meterreport/{MeterReport.objects.get(account=account).pk}/"
+    found = [path in text_of(admin_client, "meterreport/", q=term) for term in ("----", str(account.id))]
+    assert found == [False, True]
