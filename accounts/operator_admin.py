@@ -9,12 +9,12 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
-from unfold.decorators import action
+from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from accounts import second_factor
 from accounts.admin_pages import back_to, confirmed
-from snapstate_project.common.admin import LiteralSearch
+from snapstate_project.common.admin import LiteralSearch, second
 from snapstate_project.common.audit import record
 
 RESETTING = {
@@ -30,6 +30,7 @@ UNLOCKING = {
     "button": "Unlock",
     "done": "Unlocked",
 }
+LEAVING = "Who leaves is set inactive, not deleted: signed out at once, and still named by histories and the audit log."
 # As the menu calls them; the model is Django's own.
 User._meta.verbose_name, User._meta.verbose_name_plural = "operator", "operators"
 admin.site.unregister([User, Group])
@@ -40,17 +41,29 @@ class OperatorAdmin(LiteralSearch, DjangoUserAdmin, ModelAdmin):  # type: ignore
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
-    list_display = ("username", "email", "is_active", "is_staff", "is_superuser", "last_login")
+    list_display = ("username", "email", "is_active", "is_staff", "is_superuser", "signed_in")
     list_filter = ("groups", "is_active")
     filter_horizontal = ("groups",)
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Person", {"fields": ("first_name", "last_name", "email")}),
-        ("May", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
-        ("Times", {"fields": ("last_login", "date_joined")}),
+        ("May", {"description": LEAVING, "fields": ("is_active", "is_staff", "is_superuser", "groups")}),
+        ("Times (UTC)", {"fields": ("signed_in", "added")}),
     )
-    readonly_fields = ("last_login", "date_joined")
+    readonly_fields = ("signed_in", "added")
     actions_detail: Any = ("reset_second_factor", "unlock")
+
+    @display(description="Last sign-in (UTC)", ordering="last_login")
+    def signed_in(self, user: Any) -> str:
+        return second(user.last_login)
+
+    @display(description="Added")
+    def added(self, user: Any) -> str:
+        return second(user.date_joined)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody: with an operator would go what histories say that operator did."""
+        return False
 
     def has_reset_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         return request.user.has_perm("auth.change_user")

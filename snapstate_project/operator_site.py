@@ -136,7 +136,7 @@ def ask_for_code(request: HttpRequest, site: OperatorSite) -> HttpResponse:
                 request.session.cycle_key()
                 request.session[CODE] = GIVEN
                 return redirect(where_to(request))
-        error = f"Too many wrong codes: wait {wait} seconds." if wait else "That code is not right, or was used before."
+        error = second_factor_pages.too_many(wait) if wait else "That code is not right, or was used before."
     context = {**site.each_context(request), "title": "Second factor", "error": error}
     return TemplateResponse(request, "admin/ask_for_code.html", context)
 

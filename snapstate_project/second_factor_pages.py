@@ -65,4 +65,8 @@ def change(request: HttpRequest) -> HttpResponse:
 
 def refusal(request: HttpRequest) -> str:
     wait = second_factor.seconds_to_wait(request.user)
-    return f"Too many wrong codes: wait {wait} seconds." if wait else ""
+    return too_many(wait) if wait else ""
+
+
+def too_many(wait: int) -> str:
+    return f"Too many wrong codes: wait {wait} second{'' if wait == 1 else 's'}."

@@ -17,6 +17,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts import second_factor
 from snapstate_project import operator_site
+from snapstate_project.second_factor_pages import too_many
 
 PASSWORD = "correct horse battery"
 LOGIN = "/admin/login/"
@@ -125,6 +126,33 @@ def test_a_code_works_once_and_wrong_ones_have_to_wait(browser: Client, enrolled
     assert "used before" in other.post(LOGIN, {"code": code}).content.decode()
     assert re.search(r"wait [12] second", other.post(LOGIN, {"code": code}).content.decode())
     assert not is_in(other)
+
+
+@pytest.mark.parametrize(("wait", "said"), [(1, "wait 1 second."), (2, "wait 2 seconds.")])
+def test_how_long_to_wait_is_said_as_people_say_it(wait: int, said: str):
+    assert too_many(wait).endswith(said)
+
+
+def test_who_leaves_is_set_inactive_and_out_at_once(browser: Client, operator: Any, admin_client: Client):
+    user, page = operator(), "/admin/auth/user"
+    sign_in(browser, user.username)
+    assert "set inactive, not deleted" in admin_client.get(f"{page}/{user.pk}/change/").content.decode()
+    form = {"username": user.username, "is_staff": "on", "is_superuser": "on"}
+    assert admin_client.post(f"{page}/{user.pk}/change/", form).status_code == 302
+    assert not is_in(browser)
+    assert sign_in(browser, user.username).status_code == 200
+    user.refresh_from_db()
+    assert not user.is_active
+
+
+def test_nobody_deletes_an_operator(operator: Callable[..., Any], admin_client: Client):
+    """What histories say that operator did would go too."""
+    user, page = operator(), "/admin/auth/user"
+    assert "/delete/" not in admin_client.get(f"{page}/{user.pk}/change/").content.decode()
+    assert admin_client.post(f"{page}/{user.pk}/delete/", {"post": "yes"}).status_code == 403
+    chosen = {"action": "delete_selected", "_selected_action": str(user.pk), "post": "yes"}
+    admin_client.post(f"{page}/", chosen)
+    assert type(user).objects.filter(pk=user.pk).exists()
 
 
 def test_a_recovery_code_signs_in_once(browser: Client, enrolled: Any):
