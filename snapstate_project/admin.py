@@ -1,10 +1,13 @@
 """The audit log as administrators read it: who did what, when and from where, with what was before and after."""
 
+from ast import literal_eval
 from typing import Any
 from uuid import UUID
 
 from auditlog.models import LogEntry
 from django.contrib import admin
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
@@ -18,11 +21,11 @@ from unfold.decorators import display
 
 from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, second, shortened
 
+# As the menu calls it.
+LogEntry._meta.verbose_name_plural = "audit log"
 # Their own pages would show the keys of second factors; what may be done to those is on the operator's page.
 admin.site.unregister([LogEntry, TOTPDevice, StaticDevice])
 
-# As the menu calls it.
-LogEntry._meta.verbose_name_plural = "audit log"
 UNBROKEN = '<span class="whitespace-nowrap">{}</span>'
 WORDS = {0: "Created", 1: "Changed", 2: "Deleted", 3: "Looked at"}
 COLOURS = {"Created": "success", "Changed": "info", "Deleted": "danger", "Looked at": "warning"}
@@ -91,7 +94,8 @@ class AuditAdmin(ReadOnlyAdmin[LogEntry]):
 
     @display(description="To")
     def row(self, entry: LogEntry) -> SafeString:
-        kind, text = entry.content_type.name, shortened(entry.object_repr, 60)
+        kind = entry.content_type.name
+        text = shortened(entry.object_repr.removeprefix(f"{kind} "), 60)  # a digest's name begins with its kind
         name = f"admin:{entry.content_type.app_label}_{entry.content_type.model}_change"
         try:
             return format_html("{} {}", kind, format_html(LINK, reverse(name, args=[entry.object_pk]), text))
@@ -115,13 +119,37 @@ class AuditAdmin(ReadOnlyAdmin[LogEntry]):
     @display(description="Before and after")
     def before_and_after(self, entry: LogEntry) -> SafeString:
         what = (entry.additional_data or {}).get("what", "")
-        rows = [(name, *values(change)) for name, change in (entry.changes or {}).items()]
+        changes = (entry.changes or {}).items()
+        rows = [(name, *values(change, has_many=has_many(entry, name))) for name, change in changes]
         return SafeString(render_to_string("admin/audit_changes.html", {"what": what, "rows": rows}))
 
 
-def values(change: Any) -> tuple[str, str]:
+def has_many(entry: LogEntry, name: str) -> bool:
+    """A field that holds a list; of what is not there any more nobody knows."""
+    try:
+        return isinstance(entry.content_type.model_class()._meta.get_field(name), ArrayField)
+    except (AttributeError, FieldDoesNotExist):
+        return False
+
+
+def values(change: Any, *, has_many: bool) -> tuple[str, str]:
     """What was and what is; of many-to-many fields what came or went."""
     if isinstance(change, list):
-        return tuple("-" if value in (None, "None", "") else str(value) for value in change[:2])  # type: ignore[return-value]
+        before, after = (said(value, has_many=has_many) for value in change[:2])
+        return before, after
     told = ", ".join(change["objects"])
     return ("-", told) if change["operation"] == "add" else (told, "-")
+
+
+def said(value: Any, *, has_many: bool) -> str:
+    if value in (None, "None", ""):
+        return "-"
+    return joined(str(value)) if has_many else str(value)
+
+
+def joined(text: str) -> str:
+    """A list stands in the log as Python writes it."""
+    try:
+        return ", ".join(literal_eval(text)) or "-"
+    except (SyntaxError, TypeError, ValueError):
+        return text

@@ -154,6 +154,24 @@ def test_administrators_read_it_and_nobody_writes_it(admin_client: Client, accou
     assert admin_client.get("/admin/auditlog/logentry/add/").status_code == 403
 
 
+def test_it_reads_as_people_write(admin_client: Client, account: Account):
+    """A workflow's name begins with its kind already, and lists are no Python."""
+    workflow = Workflow.objects.create(account=account, workflow_id="w", digest=uuid.uuid4().bytes, head_step=1)
+    record_look(workflow, "State of step 1 shown")
+    key, _ = services.issue_key(account)
+    services.change_scopes(key, ["checkpoints:read", "webhooks:manage"])
+    listed = admin_client.get("/admin/auditlog/logentry/", {"q": str(workflow.pk)}).content.decode()
+    assert f">{workflow.digest.hex()}</a>" in listed
+    page = admin_client.get(f"/admin/auditlog/logentry/{entries(key)[-1].pk}/change/").content.decode()
+    assert ">checkpoints:read, webhooks:manage</td>" in page
+
+
+def test_what_is_no_list_is_shown_as_it_was_written(admin_client: Client, account: Account):
+    services.suspend_account(account, reason="['x']")
+    page = admin_client.get(f"/admin/auditlog/logentry/{entries(account)[-1].pk}/change/").content.decode()
+    assert "[&#x27;x&#x27;]</td>" in page
+
+
 def test_it_is_kept_for_a_year(account: Account):
     old, young = record(account, "Old"), record(account, "Young")
     now = timezone.now()
