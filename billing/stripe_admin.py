@@ -12,7 +12,7 @@ from unfold.contrib.filters.admin import AllValuesCheckboxFilter, ChoicesDropdow
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 
-from accounts.admin_pages import back_to, confirmed
+from accounts.admin_pages import back_to, badge, confirmed
 from accounts.models import Account
 from billing import meter_reports, plans, statements, stripe_client
 from billing.models import Invoice, MeterReport, Subscription
@@ -233,12 +233,16 @@ class InvoiceAdmin(MirroredAdmin[Invoice]):
 
 @admin.register(Subscription)
 class SubscriptionAdmin(MirroredAdmin[Subscription]):
-    list_display = ("made", "who", "status", "ended_unpaid", "felt")
+    list_display = ("made", "who", "status", "unpaid", "felt")
     fields = readonly_fields = ("id", "customer", *list_display)
 
-    @display(description="Felt by the account", boolean=True)
-    def felt(self, subscription: Subscription) -> bool:
-        return subscription.applied == subscription.status
+    @display(description="Ended unpaid")
+    def unpaid(self, subscription: Subscription) -> SafeString | str:
+        return badge("Yes", {"Yes": "danger"}) if subscription.ended_unpaid else "No"
+
+    @display(description="Felt by the account")
+    def felt(self, subscription: Subscription) -> str:
+        return "Yes" if subscription.applied == subscription.status else "Not yet"
 
 
 def money(amount: int, currency: str) -> str:

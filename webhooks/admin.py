@@ -59,7 +59,7 @@ class EndpointAdmin(RowsByPage[Endpoint]):
     search_help_text = "Webhook id, URL, account's email or id"
     fieldsets = (
         (None, {"fields": ("name", "owner", "goes_to_whole", "hears_of", "described", "state", "success")}),
-        ("Trouble", {"fields": ("failing", "disabled", "slow")}),
+        ("Trouble", {"fields": ("failing", "disabled", "apart")}),
         ("Times (UTC)", {"fields": ("created", "updated")}),
     )
     actions: Any = ("disable_selected", "enable_selected")
@@ -127,6 +127,10 @@ class EndpointAdmin(RowsByPage[Endpoint]):
     @display(description="Disabled")
     def disabled(self, endpoint: Endpoint) -> str | None:
         return f"{endpoint.disabled_at:%Y-%m-%d %H:%M}: {endpoint.disabled_reason}" if endpoint.disabled_at else None
+
+    @display(description="Slow")
+    def apart(self, endpoint: Endpoint) -> str:
+        return "Yes: its last attempt took long, so it waits apart from the others" if endpoint.slow else "No"
 
     @display(description="Created", ordering="id")
     def created(self, endpoint: Endpoint) -> SafeString | None:

@@ -15,7 +15,7 @@ from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import action, display
 
 from accounts.admin_pages import UNBROKEN, back_to, badge, confirmed
-from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, account_link, second, when
+from snapstate_project.common.admin import LINK, WRAPPED, ReadOnlyAdmin, account_link, second, shortened, when
 from webhooks import services
 from webhooks.models import Delivery, Endpoint
 
@@ -110,14 +110,18 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     def owner(self, delivery: Delivery) -> SafeString | str:
         return account_link(delivery.endpoint.account_id, delivery.endpoint.account)
 
-    @display(description="Attempts")
+    @display(description="Tries")
     def tried(self, delivery: Delivery) -> int:
         return len(delivery.attempts)
 
     @display(description="Last answer")
-    def last_answer(self, delivery: Delivery) -> str | None:
-        last = delivery.attempts[-1] if delivery.attempts else {}
-        return str(last["status_code"] or last["error"]) if last else None
+    def last_answer(self, delivery: Delivery) -> SafeString | None:
+        """An error by its kind; what it says stands in the title, and among the attempts."""
+        if not delivery.attempts:
+            return None
+        last = delivery.attempts[-1]
+        whole = str(last["status_code"] or last["error"])
+        return format_html('<span title="{}">{}</span>', whole, shortened(whole.partition(":")[0], 24))
 
     @display(description="Next attempt (UTC)")
     def next_attempt(self, delivery: Delivery) -> str:

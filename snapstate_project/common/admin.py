@@ -22,6 +22,7 @@ DEEPEST_PAGE = 200
 LONGEST_NUMBER = 19
 WRAPPED = '<span style="overflow-wrap: anywhere">{}</span>'
 LINK = '<a href="{}" class="whitespace-nowrap text-primary-600 dark:text-primary-500">{}</a>'
+ACCOUNT = '<a href="{}" title="{}" class="account-link whitespace-nowrap text-primary-600 dark:text-primary-500">{}</a>'
 
 
 class NotNow(Exception):
@@ -157,7 +158,7 @@ def account_link(account_id: UUID, text: object = "") -> SafeString | str:
         url = reverse("admin:accounts_account_change", args=[account_id])
     except NoReverseMatch:
         return str(text or account_id)
-    return format_html(LINK, url, text or account_id)
+    return format_html(ACCOUNT, url, text or account_id, text or account_id)
 
 
 def of_account(term: str) -> Q:

@@ -1,5 +1,6 @@
 """What operators see of usage and payments, and what they may settle: by their group's permissions."""
 
+import re
 import uuid
 from datetime import UTC, datetime
 
@@ -141,6 +142,20 @@ def test_invoices_and_subscriptions_are_shown_with_their_account(admin_client, a
     assert "$1,234.56" in page
     assert "javascript:alert" not in page
     assert account.email in text_of(admin_client, "subscription/", q=f"sub_{customer}")
+
+
+def test_a_subscription_says_in_words_how_it_is(admin_client, customer):
+    row = Subscription.objects.create(
+        pk=f"sub_{customer}", status="active", applied="active", customer=customer, created_at=timezone.now(), told_at=1
+    )
+
+    def said(**now):
+        Subscription.objects.filter(pk=row.pk).update(**now)
+        cells = re.findall(r"field-(unpaid|felt)[^>]*>(.*?)</td>", text_of(admin_client, "subscription/", q=row.pk))
+        return {name: re.sub(r"<[^>]+>", "", cell).strip() for name, cell in cells}
+
+    assert said() == {"unpaid": "No", "felt": "Yes"}
+    assert said(status="canceled", ended_unpaid=True) == {"unpaid": "Yes", "felt": "Not yet"}
 
 
 def test_dashes_alone_name_no_report(admin_client, record, account, customer):

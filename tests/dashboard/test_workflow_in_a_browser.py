@@ -84,6 +84,25 @@ def test_a_workflow_is_found_and_two_of_its_steps_compared(browse, admin_client,
     browse(admin_client, visit)
 
 
+@pytest.mark.parametrize(("width", "is_below"), [(390, True), (1440, False)])
+def test_a_change_is_told_in_whole_words(browse, admin_client, api, intake, account, wf, width, is_below):
+    """Beside a long value a path is not broken; on a small screen the value stands below it, as wide as the page."""
+    for step, said in enumerate(("no", "The ledger shows one payment, the gateway two; the claim is disputed."), 1):
+        state = {"messages": [{"content": said, "role": "triage"}]}
+        api.post("/checkpoints", json={"workflow_id": wf, "step": step, "state": state}).raise_for_status()
+    intake()
+    diff = f"{LIST}{Workflow.objects.get(account=account).pk}/diff/"
+
+    def visit(page):
+        page.goto(diff)
+        path, value = page.locator(".path").first.bounding_box(), page.locator("code.after").first.bounding_box()
+        assert path["height"] < 30
+        assert (value["y"] > path["y"] + path["height"]) is is_below
+        assert value["width"] > 250
+
+    browse(admin_client, visit, width=width)
+
+
 def test_a_state_opens_as_a_tree_with_its_numbers_as_sent(browse, admin_client, row):
     def visit(page):
         page.goto(f"{row}change/")

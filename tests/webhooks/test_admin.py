@@ -1,5 +1,6 @@
 """The operators' pages: success, bodies and attempts for everybody; switching and sending again by permission."""
 
+import re
 import uuid
 from datetime import timedelta
 
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from tests.webhooks.receiver import Answering
 from tests.webhooks.steps import deliver, deliveries, delivery, endpoint, happened, queue, saved
-from webhooks.models import Delivery
+from webhooks.models import Delivery, Endpoint
 
 ENDPOINTS, DELIVERIES = "/admin/webhooks/endpoint/", "/admin/webhooks/delivery/"
 
@@ -161,3 +162,20 @@ def test_a_delivery_not_tried_yet_says_so(admin_client, account, hook):
     happened(account, saved())
     queue()
     assert "Not tried yet" in admin_client.get(f"{DELIVERIES}{delivery(registered).pk}/change/").text
+
+
+@pytest.mark.parametrize(("slow", "said"), [(True, "Yes: its last attempt took long"), (False, "No")])
+def test_a_page_says_in_words_whether_a_webhook_is_slow(admin_client, hook, slow, said):
+    registered = hook("https://hooks.example.com")
+    Endpoint.objects.filter(pk=endpoint(registered).pk).update(slow=slow)
+    page = admin_client.get(f"{ENDPOINTS}{endpoint(registered).pk}/change/").text
+    assert re.search(rf">\s*Slow\s*(<[^>]*>\s*)+{said}", page)
+    assert ("took long" in page) is slow
+
+
+def test_a_list_has_an_error_by_its_kind_and_says_the_rest_in_the_title(admin_client, tried):
+    waiting = deliveries(tried[0])[1]
+    error = {"at": "2026-11-30 11:00", "status_code": None, "error": "gaierror: [Errno -2] Name or service not known"}
+    Delivery.objects.filter(pk=waiting.pk).update(attempts=[{**error, "duration_ms": 1, "response": ""}])
+    page = admin_client.get(DELIVERIES, {"q": tried[0]["webhook_id"]}).text
+    assert f'<span title="{error["error"]}">gaierror</span>' in page
