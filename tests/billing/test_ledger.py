@@ -72,11 +72,10 @@ def test_a_send_in_doubt_is_repeated_for_a_day_and_then_left_to_operators(accoun
     fake.hang_up = True
     for hours in (0, 12, 23):
         assert told(start + timedelta(hours=hours)) == 0
-    posts = fake.posts.total()
+    [(attempts,)] = rows(account, "attempts")  # what else is due, as at a month's end, may have ended a pass before it
     for hours in (24, 25, 500):
         send_waiting(now=start + timedelta(hours=hours))
-    assert rows(account, "state", "units") == [("doubtful", 500)]
-    assert fake.posts.total() == posts
+    assert rows(account, "state", "units", "attempts") == [("doubtful", 500, attempts)]
     assert fake.summed(customer, WRITES) == 500
 
 
