@@ -48,12 +48,15 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 export class Transport {
   private seen: Headers | undefined;
-  private readonly headers: Record<string, string>;
+  /** Private at run time too, as the headers are: neither console.log nor JSON.stringify shows the key. */
+  readonly #settings: Settings;
+  readonly #headers: Record<string, string>;
 
-  constructor(private readonly settings: Settings) {
-    this.headers = { Accept: "application/json" };
-    if (settings.apiKey) this.headers.Authorization = `Bearer ${settings.apiKey}`;
-    if (typeof process === "object" && process.versions?.node) this.headers["User-Agent"] = `snapstate-js/${VERSION}`;
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#headers = { Accept: "application/json" };
+    if (settings.apiKey) this.#headers.Authorization = `Bearer ${settings.apiKey}`;
+    if (typeof process === "object" && process.versions?.node) this.#headers["User-Agent"] = `snapstate-js/${VERSION}`;
   }
 
   /** What the last answer said of the key's rate limit. */
@@ -65,8 +68,8 @@ export class Transport {
   }
 
   async send(call: Call, options: CallOptions = {}): Promise<Answer> {
-    const { signal, maxRetries = this.settings.maxRetries, deadlineMs = this.settings.deadlineMs } = options;
-    const timeoutMs = options.timeoutMs ?? this.settings.timeoutMs;
+    const { signal, maxRetries = this.#settings.maxRetries, deadlineMs = this.#settings.deadlineMs } = options;
+    const timeoutMs = options.timeoutMs ?? this.#settings.timeoutMs;
     const end = performance.now() + deadlineMs;
     for (let retry = 0, uncertain = false; ; retry += 1) {
       try {
@@ -103,7 +106,7 @@ export class Transport {
     } catch (error) {
       if (error instanceof SnapStateError) throw error;
       signal?.throwIfAborted();
-      const asked = `${call.method} ${this.settings.baseUrl}${call.path}`;
+      const asked = `${call.method} ${this.#settings.baseUrl}${call.path}`;
       if (late) throw new TimeoutError(`${asked}: no answer in ${Math.round(timeoutMs)} ms`, { cause: error });
       throw new ConnectionError(`${asked}: ${reasonOf(error)}`, { cause: error }, !neverSent(error));
     } finally {
@@ -115,12 +118,12 @@ export class Transport {
   private async exchange(call: Call, signal: AbortSignal): Promise<Answer> {
     const { method, path, body } = call;
     const headers = {
-      ...this.headers,
+      ...this.#headers,
       ...(body !== undefined && { "Content-Type": "application/json" }),
       ...call.headers,
     };
-    const send = this.settings.fetch ?? globalThis.fetch;
-    const response = await send(this.settings.baseUrl + path, { method, headers, body, signal, redirect: "manual" });
+    const send = this.#settings.fetch ?? globalThis.fetch;
+    const response = await send(this.#settings.baseUrl + path, { method, headers, body, signal, redirect: "manual" });
     const text = await response.text();
     this.seen = response.headers;
     const { status } = response;
@@ -128,7 +131,7 @@ export class Transport {
       return { status, value: this.valueOf(response, text, call) };
     }
     if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
-      throw new SnapStateError(`${this.settings.baseUrl} redirects: set baseUrl to where the API is.`, { status });
+      throw new SnapStateError(`${this.#settings.baseUrl} redirects: set baseUrl to where the API is.`, { status });
     }
     const requestId = response.headers.get("x-request-id") ?? undefined;
     throw errorOf(status, text, requestId, retryAfterOf(response.headers.get("retry-after")));
@@ -146,7 +149,7 @@ export class Transport {
 
   /** Something in between, or at a wrong address, has answered: it would do so again. */
   stranger(status: number): SnapStateError {
-    return new SnapStateError(`What answered at ${this.settings.baseUrl} is not SnapState: is that the baseUrl?`, {
+    return new SnapStateError(`What answered at ${this.#settings.baseUrl} is not SnapState: is that the baseUrl?`, {
       status,
     });
   }

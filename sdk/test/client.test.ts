@@ -1,6 +1,7 @@
 /** What goes over the wire, and what comes back from it. */
 
 import { readFileSync } from "node:fs";
+import { inspect } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import * as sdk from "../src/index.js";
 import { answer, refusal, SAVED, scripted, thrown } from "./server.js";
@@ -57,6 +58,16 @@ test("servers see which release asks", async () => {
     version: string;
   };
   expect(asked[0]?.headers["user-agent"]).toBe(`snapstate-js/${version}`);
+});
+
+test("nothing that shows a client, or what belongs to it, shows the key", async () => {
+  const { client } = await scripted(answer(200, { latest_checkpoint: { state: {}, step: 1, etag: '"1"' } }));
+  const one = client({ apiKey: "snp_secret" });
+  const wf = await one.workflow("wf");
+  for (const each of [one, wf, one.agents, one.analytics, one.webhooks, one.listWorkflows()]) {
+    const shown = inspect(each, { depth: null, showHidden: true }) + JSON.stringify(each);
+    expect(shown).not.toContain("secret");
+  }
 });
 
 test("stateJson and metadataJson are spliced in as they are", async () => {
