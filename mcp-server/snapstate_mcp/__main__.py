@@ -30,12 +30,22 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"snapstate-mcp: {URL_VARIABLE} must be an http or https address: {error}", file=sys.stderr)
         return 2
     if options.http:
-        hosts, origins = options.allow_host, options.allow_origin
-        over_http.run(
-            Bridge(api_url, None), over_http.Listening(options.host, options.port, hosts, origins, options.sessions)
-        )
-    else:
-        anyio.run(Bridge(api_url, os.environ.get(KEY_VARIABLE, "").strip()).run_stdio_async)
+        return serve_http(options, api_url)
+    anyio.run(Bridge(api_url, os.environ.get(KEY_VARIABLE, "").strip()).run_stdio_async)
+    return 0
+
+
+def serve_http(options: argparse.Namespace, api_url: str) -> int:
+    hosts, origins = options.allow_host, options.allow_origin
+    try:
+        over_http.check_free(options.host, options.port)
+    except OSError as error:
+        reason = str(error.strerror).partition(" (")[0]
+        print(f"snapstate-mcp: cannot listen on {options.host}, port {options.port}: {reason}", file=sys.stderr)
+        return 1
+    over_http.run(
+        Bridge(api_url, None), over_http.Listening(options.host, options.port, hosts, origins, options.sessions)
+    )
     return 0
 
 

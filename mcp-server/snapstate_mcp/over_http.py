@@ -1,8 +1,10 @@
 """MCP over streamable HTTP: every caller brings a key of its own, and this server keeps none."""
 
+import errno
 import hashlib
 import logging
 import signal
+import socket
 import types
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -98,6 +100,17 @@ def loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def check_free(host: str, port: int) -> None:
+    """Raises OSError. uvicorn says that it has started, and only then looks whether it can listen."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    for family, _, _, _, address in found:
+        try:
+            socket.create_server((str(address[0]), port), family=family).close()
+        except OSError as error:  # a name may stand for an address of a family that this machine does not have
+            if error.errno != errno.EADDRNOTAVAIL or len(found) == 1:
+                raise
 
 
 def run(server: MCPServer[Callers], at: Listening) -> None:

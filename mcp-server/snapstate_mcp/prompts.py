@@ -1,10 +1,16 @@
-"""A prompt that teaches an agent to work in checkpoints."""
+"""A prompt that teaches an agent to work in checkpoints, and what is told to who asks for it wrongly."""
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver.prompts import Prompt
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS
 from pydantic import Field
 
+from snapstate_mcp.arguments import kind_of, printable, shown, unknown
 from snapstate_mcp.caller import Callers
 
 TEXT = """\
@@ -42,5 +48,44 @@ def checkpoint_as_you_go(
     return TEXT.format(workflow_id=workflow_id, task=task)
 
 
+PROMPTS = {one.name: one for one in [Prompt.from_function(checkpoint_as_you_go, title="Work in checkpoints")]}
+
+
 def add_to(server: MCPServer[Callers]) -> None:
-    server.prompt(title="Work in checkpoints")(checkpoint_as_you_go)
+    for prompt in PROMPTS.values():
+        server.add_prompt(prompt)
+
+
+async def checked(ctx: ServerRequestContext[Callers, Any], call_next: CallNext) -> HandlerResult:
+    """Around every request: the library answers a mistake of the caller's as a fault of ours, and logs it as one."""
+    asked = ctx.params or {}
+    name, given = asked.get("name"), asked.get("arguments") or {}
+    if ctx.method == "prompts/get" and isinstance(name, str) and isinstance(given, Mapping):
+        check(name, given)
+    return await call_next(ctx)
+
+
+def check(name: str, given: Mapping[str, Any]) -> None:
+    """Raises what a client is told of a prompt that is not there, or that takes other arguments."""
+    if name not in PROMPTS:
+        raise mistake(f"There is no prompt {shown(name, secret=False)}. There are: {', '.join(PROMPTS)}.")
+    if found := list(faults(PROMPTS[name], given)):
+        raise mistake("\n".join([f"{name} cannot be used with these arguments; ask again with them mended:", *found]))
+
+
+def faults(prompt: Prompt, given: Mapping[str, Any]) -> Iterator[str]:
+    known = {one.name: one for one in prompt.arguments or []}
+    for name, one in known.items():
+        if one.required and name not in given:
+            yield f"- {name}: is required and was not given."
+    for name, value in given.items():
+        if name not in known:
+            yield unknown(name, list(known))
+        elif not isinstance(value, str):
+            yield f"- {name}: expected a string; got {kind_of(value)}."
+        elif printable(value) != value:
+            yield f"- {name}: has a lone surrogate, half a character that cannot be sent."
+
+
+def mistake(reason: str) -> MCPError:
+    return MCPError(INVALID_PARAMS, printable(reason))

@@ -101,7 +101,7 @@ class Bridge(MCPServer[Callers]):
             version=version("snapstate-mcp"),
             tools=all_tools(),
             lifespan=lifespan,
-            middleware=[as_caller],
+            middleware=[as_caller, prompts.checked],
             subscriptions=False,
         )
         resources.add_to(self)

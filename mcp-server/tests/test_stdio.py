@@ -95,6 +95,21 @@ def test_notifications_that_cannot_be_read_are_not_answered(start: Any) -> None:
     assert said(start(), *lines, '{"jsonrpc":"2.0","id":1,"method":"ping"}', wait_for=1)[0]["id"] == 1
 
 
+@pytest.mark.parametrize(
+    ("task", "told"), [("7", "- task: expected a string; got a number."), ('"\\ud83d"', "- task: has a lone surrogate")]
+)
+def test_an_argument_of_a_prompt_that_is_no_text_is_told_and_is_no_fault_of_ours(
+    start: Any, task: str, told: str
+) -> None:
+    params = f'{{"name":"checkpoint_as_you_go","arguments":{{"workflow_id":"wf","task":{task}}}}}'
+    process = start()
+    lines = (f'{{"jsonrpc":"2.0","id":{number},"method":"prompts/get","params":{params}}}' for number in (1, 2))
+    for answer in said(process, *lines, wait_for=2):
+        assert answer["error"]["code"] == -32602
+        assert told in answer["error"]["message"]
+    assert process.stderr.read() == b""
+
+
 def test_logs_are_lines_on_stderr_without_state_or_key(api: Any, start: Any) -> None:
     process = start("--log-level", "DEBUG")
     api.script = [(500, {"error": {"code": "INTERNAL_ERROR", "message": SECRET}})]

@@ -7,7 +7,8 @@ from typing import Any
 
 import httpx
 import pytest
-from mcp.types import ResourceTemplateReference
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, ResourceTemplateReference
 
 from tests.clients.mcp_bridge import Doing, calls, content, http_bridge, over_http, over_stdio, parameters, run
 
@@ -130,3 +131,25 @@ def test_the_prompt_teaches_with_what_was_given(bridge: Callable[[Doing], Any]) 
     text = prompt.messages[0].content.text
     assert "Task: Count {all} of them.\nWorkflow id: wf {x}" in text
     assert {"resume_workflow", "save_checkpoint", "next_step"} <= set(re.findall(r"\w+", text))
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("checkpoint_as_you_go", {}, ["- workflow_id: is required", "- task: is required"]),
+        ("checkpoint_as_you_go", {"workflow_id": "w"}, ["- task: is required and was not given."]),
+        ("checkpoint_as_you_go", {"workflow_id": "w", "tsk": "t", "task": "t"}, ["- tsk: there is no such", "`task`?"]),
+        ("checkpoint", {}, ['There is no prompt the string "checkpoint". There are: checkpoint_as_you_go.']),
+    ],
+)
+def test_a_prompt_asked_for_wrongly_is_told_so(
+    bridge: Callable[[Doing], Any], name: str, given: dict[str, str], told: list[str]
+) -> None:
+    async def ask(client: Any) -> MCPError:
+        with pytest.raises(MCPError) as caught:
+            await client.get_prompt(name, given)
+        return caught.value
+
+    error = bridge(ask)
+    assert error.code == INVALID_PARAMS
+    assert [part for part in told if part not in error.message] == []

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -83,6 +85,17 @@ def test_what_is_no_json_is_answered_at_once(bridge: HttpBridge, key: str, body:
 def test_health_needs_no_key(bridge: HttpBridge) -> None:
     answer = httpx.get(bridge.url.replace("/mcp", "/health"), trust_env=False)
     assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+
+
+@pytest.mark.parametrize(
+    ("host", "reason"), [("127.0.0.1", "Address already in use"), ("192.0.2.1", "Cannot assign"), ("no.invalid", "N")]
+)
+def test_where_nothing_can_listen_is_told_in_a_sentence(bridge: HttpBridge, host: str, reason: str) -> None:
+    taken = str(urlsplit(bridge.url).port)
+    command = [sys.executable, "-m", "snapstate_mcp", "--http", "--host", host, "--port", taken]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1), ran.stderr
+    assert ran.stderr.startswith(f"snapstate-mcp: cannot listen on {host}, port {taken}: {reason}")
 
 
 def test_two_callers_at_once_see_only_their_own(bridge: HttpBridge, key: str, stranger: str) -> None:
