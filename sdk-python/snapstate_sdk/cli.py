@@ -1,5 +1,6 @@
 """The command line: JSON in, JSON out, states to the byte; whatever is said to people goes to stderr."""
 
+import logging
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -10,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from snapstate_sdk.cli_output import EXIT_CODES, Commands, write_line, write_table, written
+from snapstate_sdk.cli_output import EXIT_CODES, Commands, Said, write_line, write_table, written
 from snapstate_sdk.client import SnapStateClient
 from snapstate_sdk.errors import NotFoundError, SnapStateError
 from snapstate_sdk.models import Checkpoint, Status, WorkflowSummary
@@ -57,6 +58,7 @@ def _client(context: typer.Context) -> SnapStateClient:
     except ValueError as error:
         raise SnapStateError(str(error), code="" if key else "UNAUTHORIZED") from None
     context.call_on_close(client.close)
+    logging.getLogger("snapstate_sdk").addHandler(Said())
     return client
 
 

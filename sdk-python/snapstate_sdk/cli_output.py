@@ -1,5 +1,6 @@
 """What the command line writes: answers as JSON with the text of states as it was saved, errors as one line."""
 
+import logging
 import os
 import re
 import sys
@@ -49,6 +50,13 @@ class Commands(TyperGroup):
         except BrokenPipeError:  # whoever read us has enough
             _give_up_stdout()
             raise typer.Exit(0) from None
+
+
+class Said(logging.Handler):
+    """What the client has to say while it is waited for."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.echo(f"snapstate: {record.getMessage()}", err=True)
 
 
 def _give_up_stdout() -> None:

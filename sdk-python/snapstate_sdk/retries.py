@@ -1,5 +1,6 @@
 """When a call is sent again, and how long before: what was lost or put off is, what was refused is not."""
 
+import logging
 import random
 import ssl
 import time
@@ -13,6 +14,7 @@ from snapstate_sdk.errors import ConnectionFailedError, NotFoundError, Unsendabl
 from snapstate_sdk.refusals import UNAVAILABLE, not_ours, refusal_of, retry_after_of
 
 T = TypeVar("T")
+logger = logging.getLogger("snapstate_sdk")
 
 LOST = (httpx2.TransportError, httpx2.DecodingError)
 NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
@@ -94,7 +96,7 @@ class Attempts(Generic[T]):
         wait = self._back_off()
         if not self._have_time_for(wait):
             self._fail("gave up", what, error)
-        return Wait(wait)
+        return self._wait(wait, what)
 
     def _after_refusal(self, answer: Answer) -> Wait:
         refused = answer.status in (429, 503)  # before anything was done; but an erase may go on after its 503
@@ -103,7 +105,15 @@ class Attempts(Generic[T]):
         wait = named + random.uniform(0, 0.25) if named else self._back_off()  # noqa: S311
         if not (refused or self.call.repeatable) or not self._have_time_for(wait):
             raise refusal_of(answer)
-        return Wait(wait)
+        return self._wait(wait, f"{answer.status}: {' '.join(str(refusal_of(answer)).split())}")
+
+    def _wait(self, seconds: float, what: str) -> Wait:
+        """The first time it is said: who waits in silence looks as if they hung."""
+        if self.made == 1:
+            left = self.give_up_at - time.monotonic()
+            said = "%s failed at %s (%s); trying again, for up to %.0f seconds"
+            logger.warning(said, self._asked(), self.base_url, what, left)
+        return Wait(seconds)
 
     def _have_time_for(self, wait: float) -> bool:
         most = self.patience.max_attempts
@@ -116,9 +126,12 @@ class Attempts(Generic[T]):
         return random.uniform(longest / 2, longest)  # noqa: S311
 
     def _fail(self, outcome: str, what: str, error: Exception) -> NoReturn:
-        asked = f"{self.call.method} {self.call.path.partition('?')[0]}"
         tried = f"tried {'once' if self.made == 1 else f'{self.made} times'} at {self.base_url}"
-        raise ConnectionFailedError(f"{asked} failed, {tried}; {outcome} ({what})", in_doubt=self.in_doubt) from error
+        message = f"{self._asked()} failed, {tried}; {outcome} ({what})"
+        raise ConnectionFailedError(message, in_doubt=self.in_doubt) from error
+
+    def _asked(self) -> str:
+        return f"{self.call.method} {self.call.path.partition('?')[0]}"
 
 
 def _is_distrust(error: BaseException | None) -> bool:

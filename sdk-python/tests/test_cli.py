@@ -133,9 +133,12 @@ def test_a_refusal_is_a_line_and_an_exit_code(server, run, refused, status, code
     )  # fmt: skip
 
 
-def test_nobody_there_is_said_after_the_deadline(server, run, hang_up):
+def test_nobody_there_is_said_at_once_and_again_after_the_deadline(server, run, hang_up):
     server.always = hang_up
-    assert "failed, tried" in run("--deadline", "0.5", "resume", "wf", status=5)
+    first, last = run("--deadline", "1", "resume", "wf", status=5).splitlines()
+    assert first.startswith(f"snapstate: GET /workflows/wf/resume failed at {server.url} (")
+    assert first.endswith("; trying again, for up to 1 seconds")
+    assert "failed, tried" in last
 
 
 @pytest.mark.parametrize(

@@ -175,3 +175,37 @@ def test_an_erase_whose_answer_was_lost_has_been_done(server, client, refused, h
     server.script = [refused(404, "NOT_FOUND")]
     with pytest.raises(NotFoundError):
         client.erase("wf")
+
+
+def warnings_in(caplog):
+    """Of ours; what others log depends on who else has set up logging in this process."""
+    ours = [record for record in caplog.records if record.name == "snapstate_sdk"]
+    assert {record.levelname for record in ours} <= {"WARNING"}
+    return [record.getMessage() for record in ours]
+
+
+def test_the_first_retry_of_a_call_is_logged_and_no_other(server, saved, refused, hang_up, caplog):
+    unavailable = refused(503, "X", headers={"Retry-After": "0"})
+    server.script = [hang_up, hang_up, saved, unavailable, hang_up, saved, saved]
+    with SnapStateClient("snp_secret", server.url, deadline=20) as client:
+        for step in (1, 2, 3):
+            client.save("wf", step, {})
+    lost, put_off = warnings_in(caplog)
+    assert lost.startswith(f"POST /checkpoints failed at {server.url} (RemoteProtocolError: ")
+    assert lost.endswith("; trying again, for up to 20 seconds")
+    assert "(503: X, so to speak); trying again" in put_off
+
+
+def test_what_a_proxy_says_is_logged_in_one_line(server, client, reply, saved, caplog):
+    server.script = [reply(502, b"<html>\n<p>bad\r\ngateway</p>\n", {"Content-Type": "text/html"}), saved]
+    client.save("wf", 1, {})
+    [warning] = warnings_in(caplog)
+    assert "(502: <html> <p>bad gateway</p>); trying again" in warning
+
+
+def test_a_call_that_is_not_sent_again_logs_nothing(server, impatient, refused, hang_up, caplog):
+    server.script = [refused(429, "X", headers={"Retry-After": "3600"}), hang_up]
+    for act in (lambda: impatient.resume("wf"), lambda: impatient.test_webhook("wh_1")):
+        with pytest.raises(SnapStateError):
+            act()
+    assert warnings_in(caplog) == []

@@ -6,6 +6,7 @@ import { ServiceUnavailableError, ValidationError } from "./errors.js";
 import { encodeBody, encodeObject, JsonText } from "./json.js";
 import { Pages } from "./pages.js";
 import { query, segment } from "./paths.js";
+import { type Retry, warn } from "./retries.js";
 import { type Answer, type Call, type RateLimit, Transport } from "./transport.js";
 import type * as T from "./types.js";
 import { Webhooks } from "./webhooks.js";
@@ -22,6 +23,8 @@ export interface ClientOptions {
   deadlineMs?: number;
   /** How often a call is repeated where that is safe: 8. */
   maxRetries?: number;
+  /** Told of every repetition. Without it the first of each call is a line of console.warn. */
+  onRetry?: (retry: Retry) => void;
   /** For every read: also tell states and metadata as the texts that were saved. */
   raw?: boolean;
   /** Instead of the global one. */
@@ -47,6 +50,7 @@ export class SnapStateClient {
       timeoutMs,
       deadlineMs,
       maxRetries,
+      onRetry = warn,
       fetch,
       raw = false,
     } = options;
@@ -60,6 +64,7 @@ export class SnapStateClient {
       timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
       deadlineMs: deadlineMs ?? DEFAULTS.deadlineMs,
       maxRetries: maxRetries ?? DEFAULTS.maxRetries,
+      onRetry,
       fetch,
     });
     this.agents = new Agents(this.transport, raw);

@@ -27,6 +27,7 @@ export {
   ValidationError,
 } from "./errors.js";
 export type { Page, Pages } from "./pages.js";
+export type { Retry } from "./retries.js";
 export type { RateLimit } from "./transport.js";
 export type * from "./types.js";
 export { type VerifyOptions, verifyWebhook, type WebhookEvent, WebhookVerificationError } from "./verify.js";

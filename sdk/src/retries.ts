@@ -1,4 +1,4 @@
-/** When a call is tried again, and after how long. Pure. */
+/** When a call is tried again, after how long, and what is said of it. */
 
 import { ConnectionError, RateLimitError, ServiceUnavailableError, type SnapStateError } from "./errors.js";
 
@@ -7,6 +7,20 @@ const LONGEST_MS = 8_000;
 /** No connection was ever made, so nothing can have been done. Only Node says so; browsers tell nothing. */
 const NEVER_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
 const PASSING = new Set([429, 502, 503, 504]);
+
+/** A call that has failed and is about to be sent again. */
+export interface Retry {
+  /** Its method and path, such as `POST /checkpoints`. */
+  call: string;
+  error: SnapStateError;
+  /** 1, 2, 3… */
+  retry: number;
+  maxRetries: number;
+  /** Milliseconds until it is sent again. */
+  waitMs: number;
+  /** Milliseconds until its deadline. */
+  leftMs: number;
+}
 
 /**
  * Whether the same call may be sent again. `repeatable`: doing it twice is as doing it once (every read; saves, by
@@ -31,6 +45,14 @@ export function pause(error: SnapStateError, number: number, random: () => numbe
 
 function secondsAsked(error: SnapStateError): number | undefined {
   return error instanceof RateLimitError || error instanceof ServiceUnavailableError ? error.retryAfter : undefined;
+}
+
+/** The first of each call: who waits in silence looks as if they hung. */
+export function warn({ call, error, retry, maxRetries, leftMs }: Retry): void {
+  if (retry > 1) return;
+  const what = error instanceof ConnectionError ? error.message : `${call}: ${error.message}`;
+  const seconds = Math.ceil(leftMs / 1_000);
+  console.warn(`SnapState: ${what.replace(/\s+/g, " ")}; trying again, at most ${maxRetries} times in ${seconds} seconds`);
 }
 
 /** Seconds told by a Retry-After header in either form: whole seconds, or a date. Undefined for anything else. */

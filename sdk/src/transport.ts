@@ -2,7 +2,7 @@
 
 import { read } from "./envelope.js";
 import { ConnectionError, NotFoundError, SnapStateError, TimeoutError, errorOf } from "./errors.js";
-import { mayTryAgain, neverSent, pause, retryAfterOf } from "./retries.js";
+import { mayTryAgain, neverSent, pause, type Retry, retryAfterOf } from "./retries.js";
 import type { CallOptions } from "./types.js";
 
 export interface Call {
@@ -37,6 +37,7 @@ export interface Settings {
   timeoutMs: number;
   deadlineMs: number;
   maxRetries: number;
+  onRetry: (retry: Retry) => void;
   fetch: typeof globalThis.fetch | undefined;
 }
 
@@ -82,6 +83,9 @@ export class Transport {
         const wait = pause(error, retry);
         const inTime = performance.now() + wait < end;
         if (retry >= maxRetries || !inTime || !mayTryAgain(error, call.repeatable ?? true)) throw error;
+        const asked = `${call.method} ${call.path.split("?")[0]}`;
+        const leftMs = end - performance.now();
+        this.#settings.onRetry({ call: asked, error, retry: retry + 1, maxRetries, waitMs: wait, leftMs });
         uncertain ||= error instanceof ConnectionError ? error.inDoubt : error.status !== 429;
         await sleep(wait, signal);
       }

@@ -2,11 +2,12 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   ConnectionError,
   NotFoundError,
   RateLimitError,
+  type Retry,
   ServiceUnavailableError,
   SnapStateClient,
   SnapStateError,
@@ -131,9 +132,8 @@ describe("what is not safe to repeat", () => {
     const error = (await thrown(client.webhooks.create(hook))) as ConnectionError;
     expect([error.name, error.inDoubt]).toEqual(["ConnectionError", false]);
     setTimeout(server, 150);
-    expect((await new SnapStateClient({ apiKey: "snp_test", baseUrl: url }).webhooks.create(hook)).webhookId).toBe(
-      "wh_1",
-    );
+    const later = new SnapStateClient({ apiKey: "snp_test", baseUrl: url, onRetry: () => undefined });
+    expect((await later.webhooks.create(hook)).webhookId).toBe("wh_1");
   });
 });
 
@@ -194,6 +194,41 @@ describe("an AbortSignal", () => {
     const fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init);
     await client({ fetch }).save(SAVE, { signal });
     expect(listeners).toBe(0);
+  });
+});
+
+describe("a repetition", () => {
+  test("is told to who asked for it, each time", async () => {
+    const { client, url } = await scripted(hangUp, unavailable, saved);
+    const told: Retry[] = [];
+    await client({ deadlineMs: 9_000, onRetry: (retry) => told.push(retry) }).save(SAVE);
+    expect(told.map(({ call, retry, maxRetries, error }) => [call, retry, maxRetries, error.name])).toEqual([
+      ["POST /checkpoints", 1, 8, "ConnectionError"],
+      ["POST /checkpoints", 2, 8, "ServiceUnavailableError"],
+    ]);
+    expect(told[0]?.error.message).toContain(`POST ${url}/checkpoints: `);
+    expect(told.every(({ waitMs, leftMs }) => waitMs > 50 && leftMs > 5_000 && leftMs < 9_000)).toBe(true);
+  });
+
+  test("is a warning otherwise, the first of each call", async () => {
+    const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    onTestFinished(() => warned.mockRestore());
+    const { client, url } = await scripted(hangUp, unavailable, saved, unavailable, answer(200, {}));
+    const one = client({ onRetry: undefined, deadlineMs: 9_000 });
+    await one.save(SAVE);
+    await one.getWorkflow("wf");
+    expect(warned.mock.calls).toEqual([
+      [expect.stringMatching(`^SnapState: POST ${url}/checkpoints: .*; trying again, at most 8 times in 9 seconds$`)],
+      ["SnapState: GET /workflows/wf: no: SERVICE_UNAVAILABLE; trying again, at most 8 times in 9 seconds"],
+    ]);
+  });
+
+  test("that is not made is not told", async () => {
+    const { client } = await scripted(refusal(404, "NOT_FOUND"), unavailable);
+    const onRetry = vi.fn();
+    await thrown(client({ onRetry }).resume("wf"));
+    await thrown(client({ onRetry, maxRetries: 0 }).resume("wf"));
+    expect(onRetry).not.toHaveBeenCalled();
   });
 });
 

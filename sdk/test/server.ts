@@ -71,7 +71,8 @@ export async function scripted(...acts: Act[]): Promise<Scripted> {
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, asked, client: (options) => new SnapStateClient({ apiKey: "snp_test", baseUrl: url, ...options }) };
+  const quiet = { apiKey: "snp_test", baseUrl: url, onRetry: () => undefined };
+  return { url, asked, client: (options) => new SnapStateClient({ ...quiet, ...options }) };
 }
 
 export async function thrown(work: PromiseLike<unknown> | (() => unknown)): Promise<unknown> {
