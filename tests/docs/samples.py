@@ -3,7 +3,7 @@
 ```python run                  a script of its own, run with SNAPSTATE_API_URL and SNAPSTATE_API_KEY in its environment
 ```python save="agent.py"      put beside the others of its page under this name; with `run`, run as well
 ```bash run exit="1"           must end with this status
-```bash run story="python"     belongs to the samples of that language: the same account, the same folder
+```bash run story="python"     belongs to the samples of that language: the same folder
 ```bash norun="installs"       not run, and why
 ```javascript run="receiver"   run by the runner of that name (tests/docs/test_receivers.py)
 ```output                      what the sample before prints; an ellipsis stands for anything

@@ -1,4 +1,4 @@
-"""Every sample on every page works as it stands there: run against the live server, in the order of its page."""
+"""Every sample on every page works as it stands there: run against the live server, all by one account."""
 
 import html
 import json
@@ -14,9 +14,11 @@ import httpx
 import pytest
 from django.conf import settings
 
+from accounts import services
 from snapstate_project.dev.home import BASE_DIR
 from tests.docs import samples as all_samples
 from tests.docs.samples import PARSED, Sample, prints, samples
+from tests.fixtures import PLENTY
 
 NODE = str(BASE_DIR / ".venv" / "bin" / "node")
 COMMANDS = {
@@ -29,11 +31,18 @@ COMMANDS = {
 
 
 def stories():
-    """The samples of a page in one language, in their order: they share an account and a folder."""
+    """The samples of a page in one language, in their order: they share a folder."""
     kept = [each for each in samples() if each.language in COMMANDS and each.meta.get("run", "") == ""]
     kept = [each for each in kept if {"run", "save"} & set(each.meta)]
     kept.sort(key=lambda each: (each.page, each.story, each.line))
     return [list(story) for _, story in groupby(kept, key=lambda each: (each.page, each.story))]
+
+
+@pytest.fixture(scope="module")
+def newcomer() -> str:
+    """The secret of a key whose account sees the samples of one page after the other."""
+    account = services.create_account(email="newcomer@example.com", name="newcomer")
+    return services.issue_key(services.set_rate_limit(account, PLENTY), label="first")[1]
 
 
 def test_every_sample_says_how_it_is_tested():
@@ -52,14 +61,14 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 @pytest.mark.usefixtures("intake_at_work")
 @pytest.mark.parametrize("story", stories(), ids=lambda story: f"{story[0].page}-{story[0].story}")
-def test_samples_work_as_they_stand(story: list[Sample], folder: Path, base_url: str, key: str):
+def test_samples_work_as_they_stand(story: list[Sample], folder: Path, base_url: str, newcomer: str):
     if story[0].language == "go" and not shutil.which("go"):
         pytest.skip("there is no Go toolchain here")
     for sample in story:
         if "save" in sample.meta:
             (folder / sample.meta["save"]).write_text(sample.code)
         if "run" in sample.meta:
-            tell(sample, run(sample, folder, {"SNAPSTATE_API_URL": base_url, "SNAPSTATE_API_KEY": key}))
+            tell(sample, run(sample, folder, {"SNAPSTATE_API_URL": base_url, "SNAPSTATE_API_KEY": newcomer}))
 
 
 def run(sample: Sample, folder: Path, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
@@ -90,7 +99,7 @@ def test_the_calls_on_the_landing_page_work(anonymous: httpx.Client, folder: Pat
     texts = [html.unescape(re.sub(r"<[^>]+>", "", each)) for each in shown]
     script = "\n".join(text.split("\n\n")[0] for text in texts).replace(settings.APP_URL, base_url)
     sample = Sample("landing", 1, "bash", {"run": ""}, script)
-    sample.output = '{"checkpoint_id…{"workflow_id":"report-7"…"step":3,…{"found": 12, "next": "write"}…'
+    sample.output = '{"checkpoint_id…{"workflow_id":"search-7"…"step":3,…{"found": 12, "next": "write"}…'
     tell(sample, run(sample, folder, {"SNAPSTATE_API_KEY": key}))
 
 
