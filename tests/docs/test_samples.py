@@ -94,6 +94,12 @@ def tell(sample: Sample, done: "subprocess.CompletedProcess[str]") -> None:
     assert prints(sample, done.stdout), f"{said}\nbut the page says\n{sample.output}"
 
 
+def test_the_error_on_the_reference_page_is_what_the_api_answers(api: httpx.Client):
+    (shown,) = [json.loads(each.code) for each in samples() if each.page == "api-reference" and "error" in each.code]
+    answer = api.post("/checkpoints", json={"workflow_id": "wf", "step": "7", "state": {}})
+    assert answer.json() == {"error": {**shown["error"], "request_id": answer.headers["X-Request-Id"]}}
+
+
 def test_the_calls_on_the_landing_page_work(anonymous: httpx.Client, folder: Path, base_url: str, key: str):
     shown = re.findall(r"<pre[^>]*>(.*?)</pre>", anonymous.get("/").text, re.DOTALL)
     texts = [html.unescape(re.sub(r"<[^>]+>", "", each)) for each in shown]
