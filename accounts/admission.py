@@ -208,9 +208,11 @@ class Gate:
 
     async def renew(self) -> None:
         """What Postgres says of the key by now, in the background: until it can say, what it said last goes on."""
-        self.renew_at = monotonic() + RENEW_EVERY_SECONDS
+        self.renew_at, run_id = monotonic() + RENEW_EVERY_SECONDS, link().run_id
         try:
             record = await self.gates.lookup.read(self.digest.hex())
+            if link().run_id != run_id:
+                return  # with the server's run a tombstone may have gone that was set meanwhile
             if record is None:  # no service has done that
                 await link().run(BURY, (self.keys[0], self.keys[2]), ())
             else:

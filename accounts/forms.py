@@ -104,6 +104,7 @@ class TermsForm(forms.Form):
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="Archived checkpoints are deleted after so many days; empty: never.",
     )
+    told = forms.CharField(required=False, widget=forms.HiddenInput)
     sure = forms.BooleanField(label="Delete them for good", required=False, widget=UnfoldBooleanWidget)
 
     def __init__(self, account: Account, data: Any, *, may_limit_history: bool) -> None:
@@ -112,15 +113,18 @@ class TermsForm(forms.Form):
         for name in () if may_limit_history else HISTORY:
             del self.fields[name]
         if data is None:
-            del self.fields["sure"]
+            del self.fields["sure"], self.fields["told"]
 
     def clean(self) -> dict[str, Any]:
         fewer = {name: self.shortened(name) for name in HISTORY}
+        asked = " ".join(f"{name}={value}" for name, value in fewer.items())
         if not any(fewer.values()):
-            self.fields.pop("sure", None)
-        elif not self.cleaned_data.get("sure"):
-            told = " and ".join(import_string(settings.HISTORY_BEYOND)(self.account.pk, **fewer))
-            self.add_error("sure", f"At most {told} would go with the next pass, within ten minutes.")
+            del self.fields["sure"], self.fields["told"]
+        elif not self.cleaned_data.get("sure") or self.cleaned_data.get("told") != asked:
+            going = " and ".join(import_string(settings.HISTORY_BEYOND)(self.account.pk, **fewer))
+            self.add_error("sure", f"At most {going} would go with the next pass, within ten minutes.")
+            sent = {name: self.data.get(name) for name in self.data}
+            self.data = {**sent, "told": asked, "sure": ""}  # a yes is one to these figures
         return self.cleaned_data
 
     def shortened(self, name: str) -> int | None:
@@ -130,7 +134,7 @@ class TermsForm(forms.Form):
 
     @property
     def changes(self) -> dict[str, Any]:
-        return {name: self.cleaned_data.get(name) for name in self.changed_data if name != "sure"}
+        return {name: self.cleaned_data.get(name) for name in self.changed_data if name not in ("sure", "told")}
 
     def said(self) -> str:
         """For the history."""

@@ -1,6 +1,6 @@
 """The list of an account's workflows, from Postgres: filters on the head, newest activity first, paged in time."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,8 +11,6 @@ from django.utils import timezone
 
 from checkpoints.json_text import term
 from checkpoints.models import Workflow
-
-LAST = datetime.max.replace(tzinfo=UTC)
 
 
 class Position(msgspec.Struct, array_like=True):
@@ -51,23 +49,17 @@ def _filtered(found: QuerySet[Workflow], filters: dict[str, Any]) -> QuerySet[Wo
         elif name.startswith("metadata."):
             found = found.filter(metadata_terms__contains=[term(name.removeprefix("metadata."), value)])
         else:
-            found = found.filter(**{_LOOKUPS[name]: behind_shown(value) if name == "updated_after" else value})
+            found = found.filter(**{_LOOKUPS[name]: value})
     return found
 
 
 _LOOKUPS = {
     "agent_id": "agent_id",
     "label": "label",
-    "updated_after": "last_activity_at__gte",
+    "updated_after": "last_activity_at__gt",
     "updated_before": "last_activity_at__lt",
     "q": "workflow_id__startswith",
 }
-
-
-def behind_shown(moment: datetime) -> datetime:
-    """The first moment after one that answers show, which they do without its microseconds."""
-    shown = moment.microsecond % 1_000 == 0
-    return moment + min(timedelta(microseconds=1_000 if shown else 1), LAST - moment)
 
 
 def _of_status(found: QuerySet[Workflow], status: str) -> QuerySet[Workflow]:

@@ -24,6 +24,7 @@ from snapstate_project.common.threads import in_thread
 DIFF_WITHIN_SECONDS = 2.0
 
 recent = RecentStates()
+going_on: set[asyncio.Task[bytes | None]] = set()
 encode = msgspec.json.Encoder().encode
 
 
@@ -88,11 +89,14 @@ async def _diff(key: WorkflowKey, new: NewCheckpoint, saved: Saved) -> Differenc
 
 
 async def _diff_before(key: WorkflowKey, new: NewCheckpoint) -> Difference | None:
-    """It is saved: the answer does not wait long for a tier that hangs."""
-    before = None
-    with suppress(TimeoutError):
-        async with asyncio.timeout(DIFF_WITHIN_SECONDS):
-            before = await reads.previous_state(key, new.step) if new.wants_diff else None
+    """It is saved: the answer does not wait long for a tier that hangs. The read goes on, and so finds that out."""
+    if not new.wants_diff:
+        return None
+    reading = asyncio.create_task(reads.previous_state(key, new.step))
+    going_on.add(reading)
+    reading.add_done_callback(going_on.discard)
+    await asyncio.wait([reading], timeout=DIFF_WITHIN_SECONDS)
+    before = reading.result() if reading.done() else None
     return None if before is None else difference(before, new.state)
 
 

@@ -20,6 +20,7 @@ from django.shortcuts import redirect, render
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.module_loading import import_string
 from django.views.decorators.cache import never_cache
@@ -94,8 +95,13 @@ def is_shut_out(request: HttpRequest, answer: HttpResponse) -> bool:
 
 def sign_in_again(request: HttpRequest) -> HttpResponse:
     """The whole page goes to sign in, and comes back to where it was."""
-    here = urlsplit(request.headers.get("HX-Current-URL", "")).path or reverse("admin:index")
-    return go_to(request, f"{reverse('admin:login')}?{urlencode({'next': here})}")
+    try:
+        here = urlsplit(request.headers.get("HX-Current-URL", "")).path
+    except ValueError:  # a header that no htmx has sent
+        here = ""
+    answer = go_to(request, f"{reverse('admin:login')}?{urlencode({'next': here or reverse('admin:index')})}")
+    add_never_cache_headers(answer)
+    return answer
 
 
 def page_of_row(request: HttpRequest) -> str:

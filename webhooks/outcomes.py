@@ -1,7 +1,7 @@
 """What comes of an attempt: delivered, tried again later, or given up; and what it says of the endpoint."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -80,8 +80,7 @@ def is_recorded(outcomes: Sequence[Outcome], now: datetime) -> bool:
 @transaction.atomic
 def record(outcomes: Sequence[Outcome], now: datetime) -> None:
     """Deliveries by id, then endpoints by id. What was erased meanwhile stays erased."""
-    urls = urls_of_gone(outcomes)
-    columns = zip(*(row_of(outcome, now, urls) for outcome in outcomes), strict=True)
+    columns = zip(*(row_of(outcome, now) for outcome in outcomes), strict=True)
     with connection.cursor() as cursor:
         cursor.execute(HOLD, [[outcome.parcel.id for outcome in outcomes]])
         cursor.execute(NOTE, [ATTEMPTS_KEPT, *map(list, columns)])
@@ -93,22 +92,16 @@ def record(outcomes: Sequence[Outcome], now: datetime) -> None:
             note_health(endpoint.pk, of_endpoint[endpoint.pk], now)
 
 
-def urls_of_gone(outcomes: Sequence[Outcome]) -> dict[int, str]:
-    """What the URL is now of those active endpoints whose receiver said that it is gone."""
-    gone = {outcome.parcel.due.endpoint_id for outcome in outcomes if outcome.answer.status_code == GONE}
-    return dict(Endpoint.objects.filter(pk__in=gone, status=Endpoint.Status.ACTIVE).values_list("pk", "url"))
+def row_of(outcome: Outcome, now: datetime) -> tuple[int, datetime, str, int, str, datetime | None]:
+    """Id, lease, the attempt as JSON, tries, status, next attempt.
 
-
-def row_of(
-    outcome: Outcome, now: datetime, urls: Mapping[int, str]
-) -> tuple[int, datetime, str, int, str, datetime | None]:
-    """Id, lease, the attempt as JSON, tries, status, next attempt. The old URL may be gone while the new one is not."""
+    A 410 is a failure like any other here: if it disables the endpoint, what is due of that is given up.
+    """
     parcel, answer, tries = outcome.parcel, outcome.answer, outcome.parcel.tries + 1
     attempt = encode(shown(outcome)).decode()
     if answer.is_success:
         return parcel.id, parcel.lease, attempt, tries, Delivery.Status.DELIVERED, None
-    is_gone = answer.status_code == GONE and urls.get(parcel.due.endpoint_id, parcel.url) == parcel.url
-    following = None if is_gone else next_attempt_at(tries, now, answer.retry_after)
+    following = next_attempt_at(tries, now, answer.retry_after)
     status = Delivery.Status.PENDING if following else Delivery.Status.FAILED
     return parcel.id, parcel.lease, attempt, tries, status, following
 

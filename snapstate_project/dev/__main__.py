@@ -36,11 +36,11 @@ def main() -> int:
 
 
 def run(supervisor: Supervisor) -> None:
+    read_env_file()
     if passed_over := preflight.pass_over_embedded(os.environ):
         supervisor.log(
             "make up", f"{', '.join(passed_over)} stem from a dev.env: passed over, servers are started here"
         )
-    read_env_file()
     home = home_folder()
     port = preflight.port_from(os.environ)
     make_home(home)

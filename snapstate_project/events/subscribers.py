@@ -21,9 +21,11 @@ def forget(events: list[Event]) -> None:
 def forget_texts(account_id: UUID, erased: WorkflowErased, *, until: int) -> None:
     """Of a workflow's events before `until`, and of its older generations."""
     of_workflow = Event.objects.of_workflow(erased.digest).filter(account_id=account_id, type__in=CATALOGUE)
+    batch: list[Event] = []
     after = 0
-    while batch := list(of_workflow.filter(id__gt=after, id__lt=until).order_by("id")[:BATCH]):
-        after = batch[-1].id
+    while not after or len(batch) == BATCH:  # each look reads the whole index
+        batch = list(of_workflow.filter(id__gt=after, id__lt=until).order_by("id")[:BATCH])
+        after = batch[-1].id if batch else until
         Event.objects.bulk_update([event for event in batch if lost_its_texts(event, erased.generation)], ["data"])
 
 

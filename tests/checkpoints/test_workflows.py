@@ -101,16 +101,6 @@ def test_the_diff_of_two_steps(api: httpx.Client) -> None:
     assert api.get("/workflows/wf/diff?from_step=9").status_code == 404
 
 
-def test_what_was_shown_last_is_not_found_after_it(api: httpx.Client, intake: Intake) -> None:
-    for step, name in enumerate(("a", "b", "c"), 1):
-        save(api, name, step)
-    intake()
-    shown = {each["workflow_id"]: each["last_activity_at"] for each in api.get("/workflows").json()["workflows"]}
-    for name, later in (("a", ["c", "b"]), ("b", ["c"]), ("c", [])):
-        found = api.get("/workflows", params={"updated_after": shown[name]}).json()["workflows"]
-        assert [each["workflow_id"] for each in found] == [x for x in later if shown[x] > shown[name]]
-
-
 @pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
 @pytest.mark.parametrize("value", ['"1-1-a"', "*", '"'])
 def test_a_guard_of_what_takes_none_is_not_passed_over(api: httpx.Client, header: str, value: str) -> None:

@@ -88,7 +88,11 @@ def test_to_keep_less_is_asked_once_more(admin_client: Client, account: Account)
     assert "At most 1,500 checkpoints of 1 workflow beyond the newest 1 and" in asked
     assert "0 checkpoints of 0 workflows in the archive for over 30 days would go" in asked
     assert Account.objects.filter(pk=account.pk, keep_last=None, archive_days=None).exists()
-    assert admin_client.post(path, {**sent, "sure": "on"}).status_code == 302
+    told = "keep_last=1 archive_days=30"
+    assert f'name="told" value="{told}"' in asked
+    other = admin_client.post(path, {**sent, "archive_days": "1", "sure": "on", "told": told}).content.decode()
+    assert "for over 1 days would go" in other
+    assert admin_client.post(path, {**sent, "sure": "on", "told": told}).status_code == 302
     assert Account.objects.filter(pk=account.pk, keep_last=1, archive_days=30).exists()
 
 
@@ -143,6 +147,13 @@ def test_a_dialog_or_a_search_after_the_session_goes_to_sign_in_and_back(path: s
     assert (answer.status_code, answer.content) == (200, b"")
     assert answer["HX-Redirect"] == "/admin/login/?next=%2Fadmin%2Fcheckpoints%2Farchiveproblem%2F"
     assert Client(SERVER_NAME="localhost").get(f"/admin/{path}").status_code == 302
+
+
+def test_a_header_that_htmx_would_not_send_breaks_nothing():
+    headers = {"HX-Request": "true", "HX-Current-URL": "http://["}
+    answer = Client(SERVER_NAME="localhost").get("/admin/", headers=headers)
+    assert answer["HX-Redirect"] == "/admin/login/?next=%2Fadmin%2F"
+    assert "no-store" in answer["Cache-Control"]
 
 
 def test_nobody_asks_the_theme_to_complete_names(admin_client: Client):

@@ -127,7 +127,8 @@ def test_410_disables_the_webhook(api, account, hook, receiver):
     assert (shown["status"], shown["disabled_reason"]) == ("disabled", "its receiver answered 410")
     happened(account, saved(step=2))
     queue()
-    assert [each.status for each in deliveries(registered)] == ["failed"]
+    deliver(timedelta(seconds=10))
+    assert [(each.status, len(each.attempts)) for each in deliveries(registered)] == [("failed", 1)]
 
 
 def test_five_days_of_failing_disable_the_webhook_and_are_told(account, hook, receiver, capsys):

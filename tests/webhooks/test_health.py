@@ -63,6 +63,8 @@ def test_an_older_failure_says_nothing_after_a_newer_success(account, hook, rece
     happens(account, 1)
     deliver_and_meanwhile(to, lambda: happens(account, 2))
     assert (codes(registered), health(registered)) == ([[code], [200]], ("active", None))
+    deliver(timedelta(hours=1))
+    assert codes(registered) == [[code, 200], [200]]
 
 
 def test_sent_again_with_success_it_is_not_failing_when_the_first_attempt_fails(api, account, hook, receiver):
