@@ -14,7 +14,6 @@ from snapstate_project.events.catalogue import CATALOGUE
 from snapstate_project.events.models import Event, EventQuerySet, SubscriberCursor
 
 BATCH = 1_000
-LAST_AT_ONCE = 50  # what comes last may take long over each
 TIMEOUT = "10s"
 SINGLY_SECONDS = 10.0
 POLL_SECONDS = 0.25
@@ -102,8 +101,7 @@ def _pass(subscriber: Subscriber, limit: int) -> int:
         if cursor is None:
             return 0
         after = _within_reach(subscriber).filter(id__gt=cursor.position)
-        most = min(limit, LAST_AT_ONCE) if subscriber.last else limit
-        span = after.order_by("id").values("id")[:most].aggregate(count=Count("id"), last=Max("id"))
+        span = after.order_by("id").values("id")[:limit].aggregate(count=Count("id"), last=Max("id"))
         if not span["count"]:
             return 0
         _hand_over(subscriber, list(after.filter(id__lte=span["last"], type__in=subscriber.types).order_by("id")))
