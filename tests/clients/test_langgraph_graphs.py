@@ -200,5 +200,6 @@ def test_a_run_costs_a_call_for_each_checkpoint_and_task_and_three_to_begin(base
         with SnapStateClient(key, base_url, transport=counting) as client:
             graph = chain(SnapStateSaver(client), Notes, one=note("1"), two=note("2"))
             graph.invoke({"notes": []}, config(), durability="sync")
-    begun = {"GET checkpoints/resume": 2, "GET checkpoints": 1, "GET writes": 2, "GET writes/replay": 1}
+    assert counting.calls.pop("GET writes") in (2, 3)  # two tasks that end at once may both look for the first time
+    begun = {"GET checkpoints/resume": 2, "GET checkpoints": 1, "GET writes/replay": 1}
     assert counting.calls == {**begun, "POST /checkpoints": 2 * (4 + 3)}
