@@ -101,6 +101,18 @@ def test_it_waits_for_one_that_has_not_begun(subscribe, account, secret):
     assert telling(account, secret).exists()
 
 
+def test_it_passes_as_many_at_once_as_the_others(account, secret):
+    """Else it would fall behind for good where much is saved."""
+    happened(account, NOW, *[saved(account, secret, step) for step in range(400)])
+    for name in relay.subscribers:
+        drain(name, limit=1_000)
+    happened(account, NOW, *[saved(account, secret, step) for step in range(400, 800)])
+    for name in relay.subscribers:
+        if name != "erasures":
+            drain(name, limit=1_000)
+    assert relay.relay_once("erasures") >= 400
+
+
 def test_an_agents_last_sight_is_not_lost_with_the_text(live, intake, account, secret):
     taking.drain()  # to Postgres, and no further
     live()
