@@ -1,6 +1,7 @@
 """The bench runs, counts what it should, and says so; that its figures are good is for the bench itself to tell."""
 
 import json
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -34,6 +35,7 @@ def test_every_part_is_measured_and_nothing_is_left_running(tmp_path):
     assert found["warm_request"]["save 2 KB"]["transactions"] == 0
     assert found["storage"]["checkpoints"] > 30
     assert "save 50 KB by one client" in said
+    assert re.search(r"a synced write takes [0-9.]+ ms\n", said)
 
 
 def test_an_interrupt_leaves_no_process_behind(tmp_path):

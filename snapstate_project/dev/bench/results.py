@@ -4,8 +4,11 @@ import dataclasses
 import json
 import os
 import platform
+import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from snapstate_project.dev.bench.contest import Contest, Record
@@ -14,6 +17,8 @@ from snapstate_project.dev.bench.requests import BARE, OURS, PLAIN
 from snapstate_project.dev.bench.stage import SAVER, Stage
 from snapstate_project.dev.bench.storage import Storage
 from snapstate_project.dev.bench.sustained import Sustained
+
+SYNCS, SYNCED = 200, b"\0" * 8192
 
 
 @dataclass
@@ -96,5 +101,19 @@ def about(stage: Stage) -> str:
     aof = stage.watch.redis.config_get("appendfsync")["appendfsync"]
     return (
         f"{os.cpu_count()} cores · Python {platform.python_version()} · Valkey {store['valkey_version']}, AOF {aof} · "
-        f"Postgres {version}, {', '.join(settings)}"
+        f"Postgres {version}, {', '.join(settings)}, a synced write takes {1_000 * sync_seconds(stage.home):.2f} ms"
     )
+
+
+def sync_seconds(folder: Path) -> float:
+    """What a commit waits for the disk, about (a median): PostgresSaver.put waits for it, a save does not."""
+    sync, waits = getattr(os, "fdatasync", os.fsync), []
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        file.write(SYNCED * SYNCS)  # as a log that Postgres writes into is there already
+        os.fsync(file.fileno())
+        for number in range(SYNCS):
+            began = time.perf_counter()
+            os.pwrite(file.fileno(), SYNCED, number * len(SYNCED))
+            sync(file.fileno())
+            waits.append(time.perf_counter() - began)
+    return median(waits)

@@ -44,8 +44,9 @@ def say(line: str) -> None:
 
 @dataclass
 class Stage:
-    """Everything that runs, until the stack it stands on is unwound."""
+    """Everything that runs, until the stack it stands on is unwound. `home`: the folder that its servers write to."""
 
+    home: Path
     servers: Servers
     stack: contextlib.ExitStack
     admin_secret: str
@@ -100,7 +101,7 @@ def stage(shelf: dict[str, int], raw_bytes: int) -> Iterator[Stage]:
         home = make_folder(stack)
         say("starting Valkey (AOF, everysec) and Postgres (fsync, synchronous_commit)")
         started = stack.enter_context(servers(home))
-        made = Stage(started, stack, secrets.token_hex(16))
+        made = Stage(home, started, stack, secrets.token_hex(16))
         set_environment(home, made)
         say("migrating; starting web and intake")
         migrate()
