@@ -1,5 +1,6 @@
 /** Who works under this account: `client.agents`. */
 
+import { ValidationError } from "./errors.js";
 import { encode, encodeBody, JsonText, objectText } from "./json.js";
 import { type Page, Pages } from "./pages.js";
 import { query, segment, snake } from "./paths.js";
@@ -100,8 +101,9 @@ export function snaked(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snake(name), value]));
 }
 
-/** An object of the user's, given as a value or as its text. Undefined when it is neither. */
+/** An object of the user's, given as a value or as its text. Undefined when it is neither; both might not agree. */
 export function opaque(name: string, value: unknown, text: unknown): JsonText | undefined {
-  if (text !== undefined) return objectText(text, `${name}Json`);
-  return value === undefined ? undefined : new JsonText(encode(value, name));
+  if (text === undefined) return value === undefined ? undefined : new JsonText(encode(value, name));
+  if (value !== undefined && value !== null) throw ValidationError.at(name, `give either ${name} or ${name}Json`);
+  return objectText(text, `${name}Json`);
 }

@@ -80,7 +80,8 @@ export class SnapStateClient {
   /** Saves a checkpoint. Once this resolves it is kept; the same save again answers with the first result. */
   async save<S extends T.State = T.State>(params: T.SaveParams<S>, options?: T.CallOptions): Promise<T.Saved> {
     const { state, stateJson, metadata, metadataJson, ttlSeconds, ifMatch, ifNoneMatch, diff = true, ...rest } = params;
-    const text = opaque("state", undefined, stateJson) ?? new JsonText(encodeObject(state, "state"));
+    const isText = stateJson !== undefined;
+    const text = isText ? opaque("state", state, stateJson) : new JsonText(encodeObject(state, "state"));
     const body = encodeBody({ ...snaked(rest), state: text, metadata: opaque("metadata", metadata, metadataJson) });
     const headers = headersOf({
       "X-Checkpoint-TTL": ttlSeconds,

@@ -77,6 +77,16 @@ test("stateJson and metadataJson are spliced in as they are", async () => {
   expect(asked[0]?.body).toBe(`{"workflow_id":"wf","step":1,"state":${text},"metadata":${text}}`);
 });
 
+test.each([
+  ["state", { state: { n: 2 }, stateJson: '{"n": 1}' }],
+  ["metadata", { state: {}, metadata: { n: 2 }, metadataJson: '{"n": 1}' }],
+])("%s given as a value and as a text is refused: one of them would not be saved", async (name, given) => {
+  const { client, asked } = await scripted(answer(201, SAVED));
+  const error = (await thrown(client().save({ workflowId: "wf", step: 1, ...given } as never))) as Error;
+  expect(error.message).toBe(`${name}: give either ${name} or ${name}Json`);
+  expect(asked).toHaveLength(0);
+});
+
 test("what is not known goes to the server, which refuses it, and is not lost in silence", async () => {
   const { client, asked } = await scripted(answer(201, SAVED));
   await client().save({ workflowId: "wf", step: 1, state: {}, lable: "typo" } as never);
