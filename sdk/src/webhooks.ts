@@ -99,9 +99,13 @@ export class Webhooks {
     await this.transport.send({ method: "DELETE", path: pathOf(webhookId) }, options);
   }
 
-  /** Another secret, yours or one made by the server; the one before also signs for 24 hours. */
+  /**
+   * Another secret, yours or one made by the server; the one before also signs for 24 hours.
+   * Not repeated after a lost answer: each time the secret that your receiver knows would move further back.
+   */
   async rotateSecret(webhookId: string, secret?: string, options?: CallOptions): Promise<WebhookWithSecret> {
-    const call = { method: "POST" as const, path: `${pathOf(webhookId)}/rotate-secret`, body: encodeBody({ secret }) };
+    const path = `${pathOf(webhookId)}/rotate-secret`;
+    const call = { method: "POST" as const, path, body: encodeBody({ secret }), repeatable: false };
     return (await this.transport.send(call, options)).value as WebhookWithSecret;
   }
 
@@ -119,7 +123,7 @@ export class Webhooks {
   /** The same message under the same `webhook-id`, so that receivers can tell. */
   async resend(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Delivery> {
     const path = `${pathOf(webhookId)}/deliveries/${segment(deliveryId, "deliveryId")}/resend`;
-    return (await this.transport.send({ method: "POST", path }, options)).value as Delivery;
+    return (await this.transport.send({ method: "POST", path, repeatable: false }, options)).value as Delivery;
   }
 
   private pagesOf<P extends Page>(path: string, options: PageOptions): (next?: string) => Promise<P> {

@@ -117,7 +117,17 @@ describe("what is not safe to repeat", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("but it is, after a 429: nothing was done", async () => {
+  test.each<[string, (of: SnapStateClient["webhooks"]) => Promise<unknown>]>([
+    ["rotating a secret", (webhooks) => webhooks.rotateSecret("wh_1")],
+    ["sending a test", (webhooks) => webhooks.test("wh_1")],
+    ["sending a delivery again", (webhooks) => webhooks.resend("wh_1", "d_1")],
+  ])("%s, after a lost answer", async (_, act) => {
+    const { client, asked } = await scripted(hangUp, answer(200));
+    expect(((await thrown(act(client().webhooks))) as ConnectionError).inDoubt).toBe(true);
+    expect(asked).toHaveLength(1);
+  });
+
+  test("but a webhook is, after a 429: nothing was done", async () => {
     const { client, asked } = await scripted(
       refusal(429, "RATE_LIMITED", { "Retry-After": "0" }),
       answer(201, { webhook_id: "wh_1" }),
