@@ -26,7 +26,7 @@ export const FIRST_STEP = 1;
 const ASYNC_DISPOSE: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? (Symbol.for("Symbol.asyncDispose") as never);
 
 export class Workflow<S extends State = Metadata> {
-  /** The state of the newest checkpoint: resumed, or saved last. Undefined while there is none. */
+  /** The state of the newest checkpoint: resumed, saved last, or being saved. Undefined while there is none. */
   state: S | undefined;
   /** The step of that checkpoint; undefined while there is none. */
   step: number | undefined;
@@ -35,6 +35,8 @@ export class Workflow<S extends State = Metadata> {
   status: WorkflowStatus = "active";
   /** Whether something had been saved before it was opened. */
   resumed = false;
+  /** What the server has: the state falls back to it when that of a checkpoint could not be saved. */
+  private kept: S | undefined;
   private last: Promise<unknown> = Promise.resolve();
   private closed = false;
 
@@ -61,7 +63,8 @@ export class Workflow<S extends State = Metadata> {
   }
 
   /**
-   * Saves the next step; `state` as it is now, unless another is given. Calls that are not awaited are saved one after the other, in their order.
+   * Saves the next step; `state` as it is now, unless another is given. Calls that are not awaited are saved one after
+   * the other, in their order.
    * ConflictError: somebody else has saved meanwhile; `refresh()` shows what, and goes on from there.
    * ConnectionError: it may have been saved all the same; the same checkpoint again is safe.
    */
@@ -125,10 +128,18 @@ export class Workflow<S extends State = Metadata> {
       stateJson: new JsonText(encodeObject(state, "state")),
       metadataJson: opaque("metadata", metadata, undefined),
     };
+    this.state = state; // now: a call behind this one that gives no state means this one's
     return async () => {
-      const saved = await this.save(label, texts as never, options); // JsonText: texts that need no second check
-      this.state = state;
-      return saved;
+      const before = this.kept;
+      try {
+        const saved = await this.save(label, texts as never, options); // JsonText: texts that need no second check
+        if (this.state === before) this.state = state; // a refresh that came first had put it back
+        this.kept = state;
+        return saved;
+      } catch (error) {
+        if (this.state === state) this.state = before;
+        throw error;
+      }
     };
   }
 
@@ -151,7 +162,7 @@ export class Workflow<S extends State = Metadata> {
 
   private take(resumed: Resumed<S> | undefined): void {
     const { state, step, label = null, etag } = resumed?.latestCheckpoint ?? {};
-    Object.assign(this, { state, step, label, etag, status: resumed?.status ?? "active" });
+    Object.assign(this, { state, kept: state, step, label, etag, status: resumed?.status ?? "active" });
   }
 }
 

@@ -97,6 +97,30 @@ test("the state is as it is now, unless another is given", async () => {
   expect(((await thrown(fresh.checkpoint("nothing"))) as Error).message).toBe("state: must not be undefined");
 });
 
+test("without a state a call means that of the one before it, also while that is being saved", async () => {
+  const { client, asked } = await scripted(NOTHING, saves);
+  const wf = await client().workflow("wf");
+  await Promise.all([wf.checkpoint("one", { n: 1 }), wf.checkpoint("two", { n: 2 }), wf.complete()]);
+  const states = asked.slice(1).map((each) => (JSON.parse(each.body) as { state: unknown }).state);
+  expect(states).toEqual([{ n: 1 }, { n: 2 }, { n: 2 }]);
+  expect(wf.state).toEqual({ n: 2 });
+});
+
+test("a state that could not be saved gives way to the one that is kept", async () => {
+  const { client } = await scripted(NOTHING, saves, refusal(400, "VALIDATION_ERROR"));
+  const wf = await client().workflow("wf");
+  await wf.checkpoint("one", { n: 1 });
+  await thrown(wf.checkpoint("two", { n: 2 }));
+  expect([wf.step, wf.state]).toEqual([1, { n: 1 }]);
+});
+
+test("a checkpoint behind a refresh leaves its own state, not the one that was refreshed", async () => {
+  const { client } = await scripted(NOTHING, HEAD_AT_1, saves);
+  const wf = await client().workflow("wf");
+  await Promise.all([wf.refresh(), wf.checkpoint("two", { n: 2 })]);
+  expect([wf.step, wf.state]).toEqual([2, { n: 2 }]);
+});
+
 test("what is saved is the state as it was at the call", async () => {
   const { client, asked } = await scripted(NOTHING, saves);
   const wf = await client().workflow("wf");
