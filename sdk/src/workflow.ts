@@ -170,15 +170,18 @@ function defined<T extends object>(options: T): Partial<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** A thrown value as the API takes it. */
+/** A thrown value as the API takes it. Anything can be thrown, and what went wrong must not keep it from being told. */
 function errorSeen(reason: unknown): SeenError {
-  const { name = "Error", message = String(reason) } = reason instanceof Error ? reason : {};
-  return { type: cut(sendable(name), 100), message: cut(sendable(message), 2_000) };
+  const { name = "Error", message = reason } = reason instanceof Error ? reason : {};
+  return { type: cut(told(name), 100), message: cut(told(message), 2_000) };
 }
 
-/** What went wrong must not keep it from being told. */
-function sendable(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, "\ufffd");
+function told(value: unknown): string {
+  try {
+    return String(value).replace(/\p{Surrogate}/gu, "\ufffd");
+  } catch {
+    return Object.prototype.toString.call(value); // it has no text of its own
+  }
 }
 
 /** By characters as the API counts them, so that none is cut in two. */

@@ -74,6 +74,17 @@ test("a failure is told with its reason, cut to what the API takes", async () =>
   expect(two?.error).toEqual({ type: "Error", message: "no error \ufffd" });
 });
 
+test.each<[string, unknown, { type: string; message: string }]>([
+  ["an object without a text", Object.create(null), { type: "Error", message: "[object Object]" }],
+  ["a symbol", Symbol("odd"), { type: "Error", message: "Symbol(odd)" }],
+  ["an error whose message is none", Object.assign(new Error(), { message: 402 }), { type: "Error", message: "402" }],
+  ["an error whose name is none", Object.assign(new Error("lost"), { name: 7 }), { type: "7", message: "lost" }],
+])("a failure is told, also of %s", async (_, reason, error) => {
+  const { client, asked } = await scripted(NOTHING, saves);
+  await (await client().workflow("wf")).fail(reason, {});
+  expect(JSON.parse(asked[1]?.body ?? "").error).toEqual(error);
+});
+
 test("calls that are not awaited are saved in their order", async () => {
   const { client, asked } = await scripted(NOTHING, saves);
   const wf = await client().workflow("wf");
