@@ -19,7 +19,7 @@ export interface ClientOptions {
   baseUrl?: string;
   /** For one try: 30,000. */
   timeoutMs?: number;
-  /** For all tries and the pauses between them: 60,000. */
+  /** For all tries and the pauses between them: 120,000, so that a whole window of the rate limit can be waited for. */
   deadlineMs?: number;
   /** How often a call is repeated where that is safe: 8. */
   maxRetries?: number;
@@ -31,7 +31,7 @@ export interface ClientOptions {
   fetch?: typeof globalThis.fetch;
 }
 
-const DEFAULTS = { timeoutMs: 30_000, deadlineMs: 60_000, maxRetries: 8 };
+const DEFAULTS = { timeoutMs: 30_000, deadlineMs: 120_000, maxRetries: 8 };
 /** What fetch takes in a header. */
 const HEADER = /^[\t\x20-\x7e\x80-\xff]*$/;
 type RawReplay<S extends T.State> = T.WithRaw<T.ReplayedCheckpoint<S>>;

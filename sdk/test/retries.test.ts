@@ -79,6 +79,15 @@ test("the deadline also ends a try", async () => {
   expect(error).toBeInstanceOf(ConnectionError);
 });
 
+test("a whole window of the rate limit is waited for, unless told otherwise", async () => {
+  const { client } = await scripted(refusal(429, "RATE_LIMITED", { "Retry-After": "60" }), saved);
+  const stop = new AbortController();
+  const waits: number[] = [];
+  const onRetry = ({ waitMs }: Retry): void => void (waits.push(waitMs), stop.abort());
+  const error = (await thrown(client({ onRetry }).save(SAVE, { signal: stop.signal }))) as Error;
+  expect([error.name, waits.length, (waits[0] ?? 0) >= 60_000]).toEqual(["AbortError", 1, true]);
+});
+
 test("Retry-After is waited for", async () => {
   const { client } = await scripted(refusal(503, "SERVICE_UNAVAILABLE", { "Retry-After": "1" }), saved);
   const began = Date.now();
