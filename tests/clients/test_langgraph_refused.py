@@ -22,7 +22,7 @@ from snapstate_sdk.adapters.langgraph import SnapStateSaver
 from accounts import services
 from accounts.models import Account
 from tests.clients.faults import faulty
-from tests.clients.threads import config, put, values
+from tests.clients.threads import Config, config, put, values
 
 NUMBERS = [1, 1.0, -0.0, 1e300, 2**62, -(2**63), 2**63, float("inf"), Decimal("1.10")]
 TEXTS = ["", "\x00é🤖", b"\x00\xff", HumanMessage("hello", id="1")]
@@ -108,6 +108,23 @@ def test_writes_that_need_more_than_one_step_are_whole(saver: SnapStateSaver) ->
     found = saver.get_tuple(at)
     assert found is not None
     assert found.pending_writes == [("task", *write) for write in writes]
+
+
+def test_writes_of_which_one_was_refused_do_not_count(saver: SnapStateSaver) -> None:
+    """LangGraph takes a task that has any for one that is done: the rest of what it wrote would be lost."""
+    at = put(saver, config(), n=1)
+    with pytest.raises(PayloadTooLargeError):
+        saver.put_writes(at, [("small", 1), ("large", "x" * 1_100_000)], "task")
+    saver.put_writes(at, [("small", 1)], "other")
+    assert [pending(saver, at), *(found.pending_writes for found in saver.list(at))] == [[("other", "small", 1)]] * 2
+    again = [("small", 2), ("large", "x" * 900_000), ("third", "y" * 900_000)]
+    saver.put_writes(at, again, "task")
+    assert pending(saver, at) == [("other", "small", 1), *(("task", *write) for write in again)]
+
+
+def pending(saver: SnapStateSaver, at: Config) -> Any:
+    found = saver.get_tuple(at)
+    return found and found.pending_writes
 
 
 def test_what_is_nested_too_deep_for_json_goes_as_bytes(saver: SnapStateSaver) -> None:
