@@ -171,6 +171,18 @@ def test_more_than_a_step_holds_takes_several_and_one_item_too_large_is_refused(
     session(act)
 
 
+def test_of_items_that_need_several_steps_none_is_added_when_one_is_refused(session: Callable[..., Any]) -> None:
+    async def act(chat: SnapStateSession) -> None:
+        await chat.add_items([said("a")])
+        with pytest.raises(PayloadTooLargeError, match="keep large contents elsewhere"):
+            await chat.add_items([said("b"), said("x" * 1_100_000)])
+        with pytest.raises(UnsendableValueError):
+            await chat.add_items([said("b"), said("x" * 1_000_000), said(float("nan"))])
+
+    session(act)
+    assert session(everything) == ["a"]
+
+
 def test_what_json_cannot_say_is_refused_and_the_session_goes_on(session: Callable[..., Any]) -> None:
     async def act(chat: SnapStateSession) -> None:
         await chat.add_items([said("a")])

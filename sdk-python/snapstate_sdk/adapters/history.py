@@ -6,12 +6,16 @@ from uuid import uuid4
 from snapstate_sdk.adapters.calling import Plan, ask
 from snapstate_sdk.adapters.places import summary_of
 from snapstate_sdk.adapters.records import TRIES, replay
+from snapstate_sdk.adapters.shares import shares
 from snapstate_sdk.calls.of_checkpoints import save
 from snapstate_sdk.calls.of_workflows import erase
 from snapstate_sdk.errors import ConflictError, NotFoundError, PayloadTooLargeError
+from snapstate_sdk.outgoing import encoded
 
 WINDOW = 50  # steps that are read at once, from the newest back, where not all are wanted
 LONG_WINDOW = 1000
+LARGEST = 1_048_576  # bytes of a state
+TOO_LARGE = "an item may have 1 MiB; keep large contents elsewhere and their address here"
 
 Head = tuple[int, str]
 """Step and etag of a workflow's newest."""
@@ -31,15 +35,23 @@ class History:
         return [] if head is None else (yield from self._up_to(head[0], most))
 
     def add(self, items: list[Any]) -> Plan[None]:
+        """In one step, or in several, one after another; in none when one of the items cannot be saved."""
+        parts = [{"items": part} for part in shares(items)]
+        if len(parts) > 1 and any(len(encoded(part, "state")) > LARGEST for part in parts):
+            raise PayloadTooLargeError(TOO_LARGE)
+        for part in parts:
+            yield from self._add(part)
+
+    def _add(self, part: dict[str, Any]) -> Plan[None]:
         known, self._known = self._known, None
         head = known or (yield from self._head())
         for _ in range(TRIES):
             try:
-                yield from self._append(head, {"items": items})
+                yield from self._append(head, part)
             except ConflictError:
                 head = yield from self._head()
             except PayloadTooLargeError as error:
-                error.add_note("an item may have 1 MiB; keep large contents elsewhere and their address here")
+                error.add_note(TOO_LARGE)
                 raise
             else:
                 return

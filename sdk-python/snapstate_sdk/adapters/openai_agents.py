@@ -8,7 +8,6 @@ from agents.memory.session_settings import SessionSettings, resolve_session_limi
 from snapstate_sdk.adapters.calling import arun
 from snapstate_sdk.adapters.history import History
 from snapstate_sdk.adapters.naming import checked_prefix, workflow_id
-from snapstate_sdk.adapters.shares import shares
 from snapstate_sdk.client import SnapStateClient
 
 
@@ -48,8 +47,7 @@ class SnapStateSession:
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """In one step; in several, one after another, where one would not hold them."""
-        for share in shares(items):
-            await arun(self.client, self._history.add(share))
+        await arun(self.client, self._history.add(items))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Takes the newest away, for this caller alone: of two that pop at once each gets another one."""
