@@ -42,7 +42,9 @@ function plain(name: string, value: unknown): string {
     const text = value.toISOString();
     return name.endsWith("Date") ? text.slice(0, 10) : text;
   }
-  if (typeof value === "object" && value !== null) throw ValidationError.at(name, "must be one value");
+  if (value === undefined || (typeof value === "object" && value !== null)) {
+    throw ValidationError.at(name, "must be one value"); // as text it would be a filter that fits nothing
+  }
   return String(value);
 }
 

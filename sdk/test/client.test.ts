@@ -168,6 +168,13 @@ test("filters: names change, names of metadata do not, dates are told in full or
   ]);
 });
 
+test("a filter of metadata that is undefined is refused: as a text it would fit nothing", async () => {
+  const { client, asked } = await scripted(answer(200, {}));
+  const error = (await thrown(client().listWorkflows({ metadata: { run_id: undefined as never } }))) as Error;
+  expect(error.message).toBe("metadata.run_id: must be one value");
+  expect(asked).toHaveLength(0);
+});
+
 test("raw: for one call, or for all of a client", async () => {
   const { client } = await scripted(answer(200, '{"checkpoint_id":"cp_w_001","state":{"a": 1.0},"metadata":null}'));
   const raw = await client().get("cp_w_001", { raw: true });
