@@ -24,6 +24,7 @@ from snapstate_project.common.errors import (
 type View = Callable[..., HttpResponse]
 
 ALLOW = {"Allow": "GET, HEAD, OPTIONS"}
+NO_SUCH_ROUTE = "The API has no such path: no prefix stands before /checkpoints and the like, no slash at the end."
 
 
 def read_only(view: View) -> View:
@@ -59,7 +60,8 @@ def admin_without_slash(_request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 def no_such_route(request: HttpRequest) -> HttpResponse:
-    return failure(request, NotFound())
+    """A client whose base URL has a prefix too many must not take this for a thing that is not there."""
+    return failure(request, NotFound("" if is_page(request) else NO_SUCH_ROUTE))
 
 
 def is_page(request: HttpRequest) -> bool:

@@ -29,6 +29,11 @@ def test_an_unknown_route_is_404(api, path, method):
     assert_shape(api.request(method, path), 404, "NOT_FOUND")
 
 
+@pytest.mark.parametrize("path", ["/v1/workflows/w/resume", "/api/checkpoints", "/checkpoints/"])
+def test_a_base_url_with_a_prefix_or_a_slash_too_many_is_told_apart_from_what_is_not_there(api, path):
+    assert "no prefix" in api.get(path).json()["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("method", "path"),
     [("PUT", "/checkpoints"), ("GET", "/checkpoints"), ("POST", "/usage"), ("POST", "/health"), ("POST", "/"),
