@@ -1,5 +1,7 @@
 """A workflow from where it was to where it goes: resumed, its steps numbered, each save guarded by the last etag."""
 
+import asyncio
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
@@ -43,6 +45,9 @@ class _Session:
         self.status: Status = "active"
         self.etag: str | None = None
         self.resumed = False
+        # A save is guarded by the one before it: of two at once the second would be taken for another writer's.
+        self._turn = threading.RLock()  # again by the same thread, for signal handlers that save
+        self._async_turn = asyncio.Lock()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.workflow_id!r}, step={self.step}, status={self.status!r})"
@@ -97,7 +102,11 @@ class _Session:
 
 
 class WorkflowSession(_Session):
-    """`with client.workflow("wf_1", agent_id="a") as wf:` — made by the client."""
+    """`with client.workflow("wf_1", agent_id="a") as wf:` — made by the client. Threads that share it take turns."""
+
+    def _save_in_turn(self, *step: Any) -> SaveResult:
+        with self._turn:
+            return self.connection.send(self._save(*step))
 
     def checkpoint(
         self,
@@ -113,17 +122,17 @@ class WorkflowSession(_Session):
         Raises ConflictError when another writer has saved meanwhile. After ConnectionFailedError make the same call
         again: whatever had become of the first, the step is there once.
         """
-        return self.connection.send(self._save(label, state, metadata, status, error))
+        return self._save_in_turn(label, state, metadata, status, error)
 
     def complete(self, state: Mapping[str, Any] | None = None, *, label: str | None = "completed") -> SaveResult:
         """A last step, with which the workflow is completed."""
-        return self.connection.send(self._save(label, state, None, "completed"))
+        return self._save_in_turn(label, state, None, "completed")
 
     def fail(
         self, error: ErrorSeen | BaseException, state: Mapping[str, Any] | None = None, *, label: str | None = "failed"
     ) -> SaveResult:
         """A step that holds the error, with which the workflow is failed. It may be gone on with all the same."""
-        return self.connection.send(self._save(label, state, None, "failed", error))
+        return self._save_in_turn(label, state, None, "failed", error)
 
     def __enter__(self) -> Self:
         with suppress(NotFoundError):  # nothing saved yet: the first save makes it, if nobody else has meanwhile
@@ -141,7 +150,11 @@ class WorkflowSession(_Session):
 
 
 class AsyncWorkflowSession(_Session):
-    """`async with client.async_workflow("wf_1", agent_id="a") as wf:` — made by the client."""
+    """`async with client.async_workflow("wf_1", agent_id="a") as wf:` — made by the client. Tasks take turns."""
+
+    async def _save_in_turn(self, *step: Any) -> SaveResult:
+        async with self._async_turn:
+            return await self.connection.async_send(self._save(*step))
 
     async def checkpoint(
         self,
@@ -153,17 +166,17 @@ class AsyncWorkflowSession(_Session):
         error: ErrorSeen | BaseException | None = None,
     ) -> SaveResult:
         """As `WorkflowSession.checkpoint()`."""
-        return await self.connection.async_send(self._save(label, state, metadata, status, error))
+        return await self._save_in_turn(label, state, metadata, status, error)
 
     async def complete(self, state: Mapping[str, Any] | None = None, *, label: str | None = "completed") -> SaveResult:
         """As `WorkflowSession.complete()`."""
-        return await self.connection.async_send(self._save(label, state, None, "completed"))
+        return await self._save_in_turn(label, state, None, "completed")
 
     async def fail(
         self, error: ErrorSeen | BaseException, state: Mapping[str, Any] | None = None, *, label: str | None = "failed"
     ) -> SaveResult:
         """As `WorkflowSession.fail()`."""
-        return await self.connection.async_send(self._save(label, state, None, "failed", error))
+        return await self._save_in_turn(label, state, None, "failed", error)
 
     async def __aenter__(self) -> Self:
         with suppress(NotFoundError):  # nothing saved yet: the first save makes it, if nobody else has meanwhile

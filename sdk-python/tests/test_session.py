@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -167,3 +168,23 @@ def test_the_async_twin_can_fail_and_hides_no_exception(server, reply, begun, re
     with pytest.raises(RuntimeError, match="boom") as caught:
         asyncio.run(work())
     assert caught.value.__notes__
+
+
+def test_threads_that_share_a_session_take_turns(server, client, reply, begun):
+    server.script = [begun, *(saved_as(reply, step, f'"e{step}"') for step in range(8, 14))]
+    with client.workflow("wf") as wf, ThreadPoolExecutor(6) as threads:
+        saved = list(threads.map(lambda n: wf.checkpoint(f"at {n}", {"n": n}), range(6)))
+    guards = [(body["step"], headers["If-Match"]) for body, headers in sent(server)]
+    assert guards == [(8, '"1-7-x"'), *((step, f'"e{step - 1}"') for step in range(9, 14))]
+    assert (sorted(one.step for one in saved), wf.step) == ([*range(8, 14)], 13)
+
+
+def test_tasks_that_share_a_session_take_turns(server, reply, begun):
+    async def work():
+        async with SnapStateClient("snp_x", server.url) as client, client.async_workflow("wf") as wf:
+            return await asyncio.gather(*(wf.checkpoint(f"at {n}", {"n": n}) for n in range(3)))
+
+    server.script = [begun, *(saved_as(reply, step, f'"e{step}"') for step in range(8, 11))]
+    assert [one.step for one in asyncio.run(work())] == [8, 9, 10]
+    assert [body["state"] for body, _ in sent(server)] == [{"n": 0}, {"n": 1}, {"n": 2}]
+    assert [headers["If-Match"] for _, headers in sent(server)] == ['"1-7-x"', '"e8"', '"e9"']
