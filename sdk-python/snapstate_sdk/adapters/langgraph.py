@@ -74,7 +74,7 @@ class SnapStateSaver(BaseCheckpointSaver[int]):
     ) -> Stream[CheckpointTuple]:
         checkpoint_id = get_checkpoint_id(config) if config else None
         wanted = threads.Wanted(checkpoint_id, get_checkpoint_id(before) if before else None, narrowed or {}, few)
-        return threads.listed(self.prefix, self._packing, config, wanted)
+        return threads.listed(self.prefix, self._packing, config or None, wanted)  # {} means all threads too
 
     def _put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
