@@ -63,6 +63,7 @@ def body(**members: Any) -> bytes:
 
 def segment(text: str, name: str) -> str:
     """An id as one part of a path. What HTTP clients would rewrite or drop is refused."""
+    _must_be_text(text, name)
     if text in ("", ".", ".."):
         raise UnsendableValueError(name, f"must not be {text!r}")
     if SURROGATE.search(text):
@@ -72,9 +73,16 @@ def segment(text: str, name: str) -> str:
 
 def header(text: str, name: str) -> str:
     """A value of a header: something that can be printed, in ASCII."""
+    _must_be_text(text, name)
     if not (text and text.isascii() and text.isprintable()):
         raise UnsendableValueError(name, "must be printable ASCII")
     return text
+
+
+def _must_be_text(value: object, name: str) -> None:
+    """Who has no types checked learns which argument it is."""
+    if not isinstance(value, str):
+        raise UnsendableTypeError(name, f"must be a string, not {type(value).__name__}")
 
 
 def query(**parameters: Any) -> str:

@@ -5,6 +5,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
+from uuid import UUID
 
 import pytest
 
@@ -189,3 +190,15 @@ def test_a_body_is_what_was_meant(server, client, saved):
         "status": "failed",
     }  # fmt: skip
     assert server.seen[0].headers["Prefer"] == "return=minimal"
+
+
+@pytest.mark.parametrize("no_text", [None, 7, b"wf", UUID(int=1)])
+def test_an_id_or_etag_of_another_type_is_refused_by_its_name(server, client, no_text):
+    for name, call in {
+        "workflow_id": lambda: client.resume(no_text),
+        "checkpoint_id": lambda: client.get(no_text),
+        "etag": lambda: client.get_if_changed("cp_wf_001", no_text),
+    }.items():
+        with pytest.raises(UnsendableTypeError, match=f"{name}: must be a string, not {type(no_text).__name__}"):
+            call()
+    assert server.seen == []
