@@ -89,8 +89,8 @@ class Attempts(Generic[T]):
             raise UnsendableValueError("request", str(error)) from error
         self.in_doubt = self.in_doubt or not isinstance(error, NEVER_SENT)
         what = what or f"{type(error).__name__}: {error}"
-        if _is_distrust(error):
-            self._fail("the server's certificate is not trusted", what, error)
+        if distrust := _distrust(error):
+            self._fail(distrust, what, error)
         if self.in_doubt and not self.call.repeatable:
             self._fail("it may have been done, and is not sent twice", what, error)
         wait = self._back_off()
@@ -134,8 +134,12 @@ class Attempts(Generic[T]):
         return f"{self.call.method} {self.call.path.partition('?')[0]}"
 
 
-def _is_distrust(error: BaseException | None) -> bool:
-    """A certificate that does not convince: it will not do so a second later."""
-    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+def _distrust(error: BaseException | None) -> str:
+    """Why there is no TLS, where a second later it would be the same; "" elsewhere."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return "the server's certificate is not trusted"
+        if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
+            return "nobody speaks TLS there: does the address begin with http://?"
         error = error.__cause__ or error.__context__
-    return error is not None
+    return ""

@@ -87,6 +87,15 @@ def test_a_certificate_that_is_not_trusted_is_said_at_once_and_one_that_is_will_
         assert dict(client.usage()) == {"usage": {}}
 
 
+def test_https_where_nobody_speaks_tls_is_said_at_once(server):
+    with SnapStateClient("snp_x", server.url.replace("http:", "https:")) as client:
+        with pytest.raises(ConnectionFailedError, match=r"tried once at https.*nobody speaks TLS there") as failed:
+            client.usage()
+        assert not failed.value.in_doubt
+        with pytest.raises(ConnectionFailedError, match=r"tried once at https.*nobody speaks TLS there"):
+            asyncio.run(client.async_usage())
+
+
 def test_threads_share_a_client(server, client, reply):
     server.always = reply(200, {"agents": [], "has_more": False, "next_cursor": None})
     with ThreadPoolExecutor(8) as threads:

@@ -6,6 +6,8 @@ const FIRST_MS = 200;
 const LONGEST_MS = 8_000;
 /** No connection was ever made, so nothing can have been done. Only Node says so; browsers tell nothing. */
 const NEVER_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
+/** No certificate that is trusted, or nobody who speaks TLS: nothing was sent, and a second later it is the same. */
+const DISTRUST = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|ERR_SSL_WRONG_VERSION_NUMBER$)/;
 const PASSING = new Set([429, 502, 503, 504]);
 
 /** A call that has failed and is about to be sent again. */
@@ -29,6 +31,7 @@ export interface Retry {
  */
 export function mayTryAgain(error: SnapStateError, repeatable: boolean): boolean {
   if (error.status === 429) return true;
+  if (codesOf(error).some((code) => DISTRUST.test(code))) return false;
   if (error instanceof ConnectionError) return repeatable || !error.inDoubt;
   return repeatable && error.status !== undefined && PASSING.has(error.status);
 }
@@ -64,12 +67,18 @@ export function retryAfterOf(header: string | null, now: number = Date.now()): n
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1_000));
 }
 
-/** Whether this failure of fetch says that no connection was made. */
+/** Whether this failure of fetch says that no connection was made, or none that anything was sent on. */
 export function neverSent(cause: unknown): boolean {
+  return codesOf(cause).some((code) => NEVER_SENT.has(code) || DISTRUST.test(code));
+}
+
+/** Of an error and what caused it. */
+function codesOf(cause: unknown): string[] {
+  const codes: string[] = [];
   for (let error = cause, depth = 0; typeof error === "object" && error !== null && depth < 5; depth += 1) {
     const { code, cause: below } = error as { code?: unknown; cause?: unknown };
-    if (typeof code === "string" && NEVER_SENT.has(code)) return true;
+    if (typeof code === "string") codes.push(code);
     error = below;
   }
-  return false;
+  return codes;
 }

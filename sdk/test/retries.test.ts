@@ -156,6 +156,26 @@ describe("what is not safe to repeat", () => {
   });
 });
 
+test.each(["DEPTH_ZERO_SELF_SIGNED_CERT", "CERT_HAS_EXPIRED", "ERR_TLS_CERT_ALTNAME_INVALID"])(
+  "a certificate that is not trusted is said at once: %s",
+  async (code) => {
+    const cause = Object.assign(new Error(code), { code });
+    const fails = vi.fn(() => Promise.reject(new TypeError("fetch failed", { cause })));
+    const client = new SnapStateClient({ apiKey: "snp_test", baseUrl: "https://example.com", fetch: fails });
+    const error = (await thrown(client.save(SAVE))) as ConnectionError;
+    expect([error.name, error.inDoubt, fails.mock.calls.length]).toEqual(["ConnectionError", false, 1]);
+  },
+);
+
+test("so is that nobody speaks TLS there", async () => {
+  const { client, url } = await scripted(saved);
+  const retries: Retry[] = [];
+  const onRetry = (retry: Retry): void => void retries.push(retry);
+  const wrong = client({ baseUrl: url.replace("http:", "https:"), onRetry });
+  const error = (await thrown(wrong.save(SAVE))) as ConnectionError;
+  expect([error.name, error.inDoubt, retries]).toEqual(["ConnectionError", false, []]);
+});
+
 /** An address where nobody listens until `server` is called. */
 async function nobody(): Promise<{ url: string; server: () => void }> {
   const later = createServer((_, response) => response.writeHead(201).end('{"webhook_id": "wh_1"}'));
