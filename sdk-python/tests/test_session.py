@@ -125,6 +125,18 @@ def test_what_could_not_be_recorded_hides_no_exception(server, client, begun, re
     assert "SnapState could not record this" in caught.value.__notes__[0]
 
 
+def test_an_exception_without_a_text_is_recorded_and_leaves_the_block(server, client, reply, begun):
+    class MuteError(Exception):
+        def __str__(self):
+            raise AttributeError("no response")
+
+    server.script = [begun, saved_as(reply, 8, '"e8"')]
+    with pytest.raises(MuteError), client.workflow("wf", on_error="fail"):
+        raise MuteError
+    error = sent(server)[0][0]["error"]
+    assert (error["type"], "MuteError object at" in error["message"]) == ("MuteError", True)
+
+
 def test_a_failure_may_be_said(server, client, reply, begun):
     server.script = [begun, saved_as(reply, 8, '"e8"')]
     with client.workflow("wf") as wf:

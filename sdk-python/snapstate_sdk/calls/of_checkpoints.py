@@ -79,7 +79,11 @@ def _error_seen(error: ErrorSeen | BaseException) -> ErrorSeen:
     """An exception is cut to what the server takes."""
     if not isinstance(error, BaseException):
         return error
-    message = str(error).encode(errors="backslashreplace").decode()
+    try:
+        said = str(error)
+    except Exception:  # noqa: BLE001 - one that has no text must not keep itself from being recorded
+        said = object.__repr__(error)
+    message = said.encode(errors="backslashreplace").decode()
     return {"type": type(error).__name__[:100], "message": message[:2000]}
 
 
