@@ -76,7 +76,13 @@ class Connection:
             await asyncio.sleep(result.seconds)
 
     def _exchange(self, client: httpx2.Client, call: Call[T], attempts: Attempts[T]) -> Answer:
-        response = client.send(self._request(client, call, attempts), stream=True)
+        request = self._request(client, call, attempts)
+        try:
+            response = client.send(request, stream=True)
+        except RuntimeError as error:
+            if client.is_closed:  # by another thread, a moment ago; the next attempt opens a new one
+                raise httpx2.ConnectError(str(error), request=request) from error
+            raise
         try:
             chunks = []
             for chunk in response.iter_bytes():

@@ -21,6 +21,7 @@ from snapstate_sdk import (
     SnapStateClient,
     SnapStateError,
 )
+from snapstate_sdk.call import Call, plain
 
 
 def test_nobody_listening_is_a_typed_error_after_the_deadline():
@@ -141,3 +142,19 @@ def test_a_call_goes_on_when_another_thread_closes_the_client_between_its_attemp
     closing.start()
     assert client.list_agents() == []
     closing.join()
+
+
+def test_a_call_goes_on_when_another_thread_closes_the_client_just_before_it_is_sent(server, client, reply):
+    closings = [client.close]
+
+    class Headers(dict[str, str]):
+        """Looked at once a connection is chosen and before it is used: that is when the other thread closes."""
+
+        def __bool__(self) -> bool:
+            if closings:
+                closings.pop()()
+            return False
+
+    server.always = reply(200, {"status": "ok"})
+    assert client.connection.send(Call("GET", "/health", plain, headers=Headers())) == {"status": "ok"}
+    assert len(server.seen) == 1
