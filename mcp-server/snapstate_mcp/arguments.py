@@ -17,6 +17,7 @@ ERROR = {
     "properties": {"type": {"type": "string", "maxLength": 100}, "message": {"type": "string", "maxLength": 2000}},
     "required": ["type", "message"],
 }
+FACTS = {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}
 KINDS = {dict: "an object", list: "an array", bool: "a boolean", type(None): "null", int: "a number", float: "a number"}
 
 
@@ -75,6 +76,14 @@ def as_object_or_nothing(value: Any) -> Any:
 def as_plain_object(value: Any) -> Any:
     read = as_object_or_nothing(value)
     return read.value if isinstance(read, Given) else read
+
+
+def as_facts(value: Any) -> Any:
+    """What a checkpoint is found by: single values, for nothing else of `metadata` can be asked for."""
+    read = as_plain_object(value)
+    if isinstance(read, dict) and any(isinstance(one, dict | list) for one in read.values()):
+        raise mend("expected an object of strings, numbers, true, false and null")
+    return read or None
 
 
 def as_whole_number(value: Any) -> Any:
@@ -147,6 +156,7 @@ Characters = Annotated[int, Field(ge=1000, le=1_000_000), BeforeValidator(as_who
 PageSize = Annotated[int, Field(ge=1, le=200), BeforeValidator(as_whole_number)]
 Object = Annotated[Given, BeforeValidator(as_object), WithJsonSchema({"type": "object"})]
 MaybeObject = Annotated[Object | None, BeforeValidator(as_object_or_nothing)]
+MaybeFacts = Annotated[Annotated[dict[str, Any], WithJsonSchema(FACTS)] | None, BeforeValidator(as_facts)]
 MaybeError = Annotated[Annotated[Failure, WithJsonSchema(ERROR)] | None, BeforeValidator(as_plain_object)]
 Status = Annotated[Literal["active", "completed", "failed"], BeforeValidator(as_status)]
 MaybeStatus = Annotated[Literal["active", "completed", "failed", "stalled"] | None, BeforeValidator(as_text_or_nothing)]

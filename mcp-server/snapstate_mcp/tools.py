@@ -15,6 +15,7 @@ from snapstate_mcp.arguments import (
     Id,
     MaybeAgentId,
     MaybeError,
+    MaybeFacts,
     MaybeLabel,
     MaybeObject,
     MaybeSeconds,
@@ -51,7 +52,7 @@ async def save_checkpoint(
     label: Annotated[MaybeLabel, Field(description="What this step did, in a few words.")] = None,
     agent_id: MaybeAgentId = None,
     metadata: Annotated[
-        MaybeObject, Field(description="Facts about the checkpoint to find it by, at most 64 KiB; not the state.")
+        MaybeObject, Field(description="Facts to find the work by with list_workflows, at most 64 KiB; not the state.")
     ] = None,
     status: Annotated[
         Status, Field(description="`completed` when the work is done, `failed` when it is given up.")
@@ -141,6 +142,12 @@ async def list_workflows(
     ] = None,
     agent_id: MaybeAgentId = None,
     label: Annotated[MaybeText, Field(description="Only with exactly this label on the newest checkpoint.")] = None,
+    metadata: Annotated[
+        MaybeFacts,
+        Field(
+            description='Only with these facts in the metadata of the newest checkpoint: `{"repo": "site", "pr": 7}`.'
+        ),
+    ] = None,
     id_prefix: Annotated[MaybeText, Field(description="Only ids that begin like this.")] = None,
     limit: Annotated[PageSize, Field(description="How many to show at most.")] = 20,
     cursor: Annotated[MaybeText, Field(description="`next_cursor` of the answer before; same filters.")] = None,
@@ -150,6 +157,6 @@ async def list_workflows(
     Use it to find the id of work that was begun earlier. A save shows here after two seconds at the most.
     """
     page = await client().async_list_workflows(
-        status=status, agent_id=agent_id, label=label, q=id_prefix, limit=limit, cursor=cursor
+        status=status, agent_id=agent_id, label=label, metadata=metadata, q=id_prefix, limit=limit, cursor=cursor
     )
     return answers.listed(page)

@@ -106,6 +106,23 @@ def test_lists_and_flags_that_arrive_as_text_are_understood(api: Any, call: Any)
     assert api.seen[-1][1] == "/workflows/wf/replay?from_step=3&limit=200&include_state=false"
 
 
+@pytest.mark.parametrize(
+    ("metadata", "asked"),
+    [
+        (
+            {"repo": "a/b", "pr": 7, "ok": True, "no": None},
+            "metadata.repo=a%2Fb&metadata.pr=7&metadata.ok=true&metadata.no=null",
+        ),
+        ('{"repo": "a"}', "metadata.repo=a"),
+        ({}, ""),
+    ],
+)
+def test_workflows_are_asked_for_by_their_metadata(api: Any, call: Any, metadata: Any, asked: str) -> None:
+    api.script = [(200, {"workflows": [], "has_more": False, "next_cursor": None})]
+    assert not call("list_workflows", metadata=metadata).is_error
+    assert api.seen[-1][1] == f"/workflows?limit=20{asked and '&'}{asked}"
+
+
 def page(checkpoints: list[Any]) -> dict[str, Any]:
     return {"workflow_id": "wf", "checkpoints": checkpoints, "total": 0, "has_more": False, "next_cursor": None}
 
@@ -127,6 +144,7 @@ def page(checkpoints: list[Any]) -> dict[str, Any]:
             {"status": "done"},
             "- status: Input should be 'active', 'completed', 'failed' or 'stalled'",
         ),
+        ("list_workflows", {"metadata": {"pr": [7]}}, "- metadata: expected an object of strings, numbers"),
         ("resume_workflow", {}, "- workflow_id: is required and was not given."),
     ],
 )

@@ -94,6 +94,17 @@ def test_workflows_are_listed_page_by_page(
     assert failed["workflows"][0]["resource"] == "snapstate://workflows/list%2Fb"
 
 
+def test_workflows_are_found_by_the_facts_they_were_saved_with(
+    bridge: Callable[[Doing], Any], intake: Callable[[], None]
+) -> None:
+    for number in (7, 8):
+        facts = {"repo": "site", "pr": number}
+        bridge(calls("save_checkpoint", workflow_id=f"review-{number}", step=1, state={}, metadata=facts))
+    intake()
+    found = content(bridge(calls("list_workflows", metadata={"repo": "site", "pr": 7})))
+    assert [one["workflow_id"] for one in found["workflows"]] == ["review-7"]
+
+
 def test_resources_are_listed_completed_and_read(
     bridge: Callable[[Doing], Any], api: httpx.Client, intake: Callable[[], None]
 ) -> None:
