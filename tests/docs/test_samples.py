@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
@@ -16,9 +17,12 @@ from django.conf import settings
 
 from accounts import services
 from snapstate_project.dev.home import BASE_DIR
+from snapstate_project.events.models import Event
 from tests.docs import samples as all_samples
 from tests.docs.samples import PARSED, Sample, prints, samples
 from tests.fixtures import PLENTY
+from webhooks.models import new_webhook_id
+from webhooks.subscribers import message_of
 
 NODE = str(BASE_DIR / ".venv" / "bin" / "node")
 COMMANDS = {
@@ -98,6 +102,21 @@ def test_the_error_on_the_reference_page_is_what_the_api_answers(api: httpx.Clie
     (shown,) = [json.loads(each.code) for each in samples() if each.page == "api-reference" and "error" in each.code]
     answer = api.post("/checkpoints", json={"workflow_id": "wf", "step": "7", "state": {}})
     assert answer.json() == {"error": {**shown["error"], "request_id": answer.headers["X-Request-Id"]}}
+
+
+def test_the_body_on_the_webhooks_page_is_as_what_is_sent(api: httpx.Client, intake: Callable[[], None]):
+    (shown,) = [json.loads(each.code) for each in samples() if (each.page, each.language) == ("webhooks", "json")]
+    api.post("/checkpoints", json={"workflow_id": "wf", "step": 1, "state": {}})
+    intake()
+    event = Event.objects.filter(type="checkpoint.saved").latest("id")
+    before, after = message_of(event, event.body)[-2:]
+    sent = json.loads(f"{before}{new_webhook_id()}{after}")
+    for body in (shown, sent):
+        assert body["data"]["etag"].split("-")[1] == str(body["data"]["sequence"])
+    assert (set(shown), set(shown["data"])) == (set(sent), set(sent["data"]))
+    assert [len(shown[name]) for name in ("event_id", "webhook_id")] == [
+        len(sent[name]) for name in ("event_id", "webhook_id")
+    ]
 
 
 def test_the_calls_on_the_landing_page_work(anonymous: httpx.Client, folder: Path, base_url: str, key: str):
