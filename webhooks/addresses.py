@@ -124,5 +124,8 @@ def check_name(host: str) -> None:
 
 def check_scheme(scheme: str, literal: Address | None) -> None:
     """http only in development, or to an address in a network of one's own."""
-    if scheme == "http" and not settings.WEBHOOK_ALLOW_HTTP and not (literal and is_ours(literal)):
-        raise AddressRefused("must begin with https://")
+    if scheme == "https" or settings.WEBHOOK_ALLOW_HTTP or (literal and is_ours(literal)):
+        return
+    if settings.WEBHOOK_PRIVATE_NETWORKS and literal is None:
+        raise AddressRefused("must begin with https://, or name its host by its address, as http://127.0.0.1 does")
+    raise AddressRefused("must begin with https://")

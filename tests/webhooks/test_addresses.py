@@ -110,6 +110,16 @@ def test_http_is_for_development(monkeypatch):
         target_of("http://127.0.0.1")
 
 
+def test_over_http_a_network_of_one_s_own_is_reached_by_address_alone_and_the_refusal_says_so(monkeypatch):
+    monkeypatch.setattr(settings, "WEBHOOK_ALLOW_HTTP", False)
+    monkeypatch.setattr(settings, "WEBHOOK_PRIVATE_NETWORKS", ["127.0.0.0/8"])
+    assert target_of("http://127.0.0.1:3000/").port == 3000
+    with pytest.raises(AddressRefused, match=r"or name its host by its address, as http://127.0.0.1 does"):
+        target_of("http://localhost:3000/")
+    with pytest.raises(AddressRefused, match=r"must begin with https://\Z"):
+        target_of("http://1.1.1.1/")
+
+
 @pytest.fixture
 def by_name(monkeypatch, hook, resolved, receiver):
     """A webhook at a name that the test resolves, and the receiver that it leads to."""
