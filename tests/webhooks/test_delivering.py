@@ -165,6 +165,17 @@ def test_what_falls_due_for_a_disabled_webhook_is_given_up(api, account, hook, r
     assert (delivery(registered).status, endpoint(registered).disabled_reason) == ("failed", BY_OWNER)
 
 
+def test_what_happens_while_a_webhook_is_disabled_is_not_sent_when_it_is_enabled(api, account, hook, receiver):
+    to = receiver(200)
+    registered = hook(to.url)
+    api.patch(f"/webhooks/{registered['webhook_id']}", json={"status": "disabled"})
+    happened(account, saved())
+    queue()
+    api.patch(f"/webhooks/{registered['webhook_id']}", json={"status": "active"})
+    queue()
+    assert (deliver(), to.got, deliveries(registered)) == (0, [], [])
+
+
 def test_what_is_due_is_told_but_for_those_that_take_long(account, hook):
     registered = hook("https://hooks.example.com")
     happened(account, saved())
