@@ -14,5 +14,6 @@ test("a hit at the beginning, or none, shows the beginning", () => {
 
 test("sections are found by the beginnings of words and in spite of a slip", async () => {
   expect((await find("webhoks verif"))[0]?.path).toBe("/webhooks#verify-what-you-receive");
+  expect((await find("backup"))[0]?.path).toBe("/operations#backup");
   expect((await find("  ")).length).toBe(0);
 });
