@@ -72,7 +72,9 @@ class Past(BaseModel):
     size_bytes: int
     metadata: dict[str, Any] | None
     state: dict[str, Any] | None
-    left_out: list[str] = Field(description="Which of `state` and `metadata` were too large to be shown here.")
+    left_out: list[str] = Field(
+        description="Which of `state` and `metadata` were too large to be shown; a higher `max_characters` shows them."
+    )
 
 
 class History(BaseModel):

@@ -80,6 +80,15 @@ def test_one_checkpoint_is_shown_always_without_what_is_too_large(
     assert history["checkpoints"][0]["state"] == (None if "state" in left_out else state)
 
 
+def test_a_history_can_show_the_largest_state_there_is(api: Any, call: Any) -> None:
+    state = {"a": "x" * (2**20 - 8)}
+    api.script = [(200, page([checkpoint(1, state)]))]
+    (shown,) = call("get_workflow_history", workflow_id="wf", max_characters=2_000_000).structured_content[
+        "checkpoints"
+    ]
+    assert (shown["state"] == state, shown["left_out"]) == (True, [])
+
+
 @pytest.mark.parametrize(
     ("status", "answer", "told"),
     [
