@@ -41,7 +41,13 @@ def dict_of(given: Given | None) -> dict[str, Any] | None:
 
 async def save_checkpoint(
     workflow_id: WorkflowId,
-    step: Annotated[Step, Field(description="1 for the first checkpoint, then `next_step` of the last answer.")],
+    step: Annotated[
+        Step,
+        Field(
+            description="1 for the first checkpoint, then `next_step` of the last answer. Resuming gives the highest "
+            "step: one below it goes into the history and changes nothing else, `status` included."
+        ),
+    ],
     state: Annotated[
         Object,
         Field(
@@ -108,8 +114,9 @@ async def get_workflow_history(
 ) -> History:
     """Read the checkpoints of a workflow in the order of their steps: what was done, when, and with which state.
 
-    The answer is cut to a size. When `has_more` is true, call again with `from_step` set to `next_from_step`. For the
-    newest state alone, use resume_workflow.
+    The answer is cut to a size. When `has_more` is true, call again with `from_step` set to `next_from_step`. No
+    checkpoints: none are as asked for, or nothing is saved under this id. For the newest state alone, use
+    resume_workflow.
     """
     limit = WITH_STATES if include_state else WITHOUT
     page = await client().async_replay(

@@ -123,6 +123,14 @@ def test_workflows_are_asked_for_by_their_metadata(api: Any, call: Any, metadata
     assert api.seen[-1][1] == f"/workflows?limit=20{asked and '&'}{asked}"
 
 
+def test_models_are_told_of_late_steps_and_of_empty_histories(ask: Any) -> None:
+    """Neither is an error, so nothing else would tell them."""
+    tools = {tool.name: tool for tool in ask(lambda client: client.list_tools()).tools}
+    step = tools["save_checkpoint"].input_schema["properties"]["step"]["description"]
+    assert "Resuming gives the highest step: one below it goes into the history" in step
+    assert "or nothing is saved under this id" in tools["get_workflow_history"].description
+
+
 def page(checkpoints: list[Any]) -> dict[str, Any]:
     return {"workflow_id": "wf", "checkpoints": checkpoints, "total": 0, "has_more": False, "next_cursor": None}
 
