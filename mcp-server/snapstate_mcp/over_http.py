@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import logging
+import re
 import signal
 import socket
 import types
@@ -15,6 +16,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -75,13 +77,26 @@ def application(server: MCPServer[Callers], at: Listening) -> ASGIApp:
         return JSONResponse({"status": "ok", "version": server.version})
 
     server.custom_route("/health", methods=["GET"])(health)
+    secured = security(at)
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=not at.sessions,
         max_request_body_size=LARGEST_REQUEST,
-        transport_security=security(at),
+        transport_security=secured,
     )
-    return KeyRequired(app)
+    return readable_by_pages(KeyRequired(app), secured.allowed_origins)
+
+
+def readable_by_pages(app: ASGIApp, origins: list[str]) -> ASGIApp:
+    """Pages of these origins may call, for browsers ask beforehand (CORS), and without a key."""
+    pattern = "|".join(re.escape(origin).replace(r":\*", r":\d+") for origin in origins)
+    return CORSMiddleware(
+        app,
+        allow_origin_regex=pattern,
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["*"],
+        expose_headers=["Mcp-Session-Id", "WWW-Authenticate"],
+    )
 
 
 def security(at: Listening) -> TransportSecuritySettings:

@@ -60,6 +60,26 @@ def test_hosts_and_origins_can_be_allowed(base_url: str, key: str) -> None:
         named = {"Host": "mcp.example.com", "Origin": "https://app.example.com", "Authorization": f"Bearer {key}"}
         assert post(bridge, **named).status_code == 200
         assert post(bridge, **{**named, "Host": "mcp.example.org"}).status_code == 421
+        assert may_read(bridge, "https://app.example.com")
+
+
+def may_read(bridge: HttpBridge, origin: str) -> bool:
+    """What a browser asks before a page of this origin calls."""
+    names = "authorization,content-type,mcp-protocol-version"
+    asks = {"Origin": origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": names}
+    answer = httpx.options(bridge.url, headers=asks, trust_env=False)
+    allowed = [answer.headers.get(f"Access-Control-Allow-{name}", "") for name in ("Origin", "Headers")]
+    return answer.status_code == 200 and allowed[0] == origin and names in allowed[1].lower()
+
+
+def test_a_page_of_this_machine_may_read_what_it_asks_for_and_no_other(bridge: HttpBridge, key: str) -> None:
+    own = {"Authorization": f"Bearer {key}"}
+    for origin in ("http://localhost:3000", "http://127.0.0.1"):
+        assert may_read(bridge, origin)
+        assert post(bridge, **own, Origin=origin).headers["Access-Control-Allow-Origin"] == origin
+        assert post(bridge, Origin=origin).headers["Access-Control-Allow-Origin"] == origin
+    for origin in ("http://evil.example", "http://localhost.evil.example", "http://localhost:3000.evil.example"):
+        assert not may_read(bridge, origin)
 
 
 @pytest.mark.parametrize(
