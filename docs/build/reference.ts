@@ -93,7 +93,7 @@ function parameter(raw: NonNullable<Raw["parameters"]>[number], document: Docume
     name: raw.name,
     required: raw.required ?? raw.in === "path",
     type: typeOf(raw.schema, document),
-    text: raw.description ?? "",
+    text: withLimits(raw.description, schema, document),
     choices: choices.map(String),
   };
 }
@@ -142,8 +142,12 @@ function field(name: string, raw: Schema, required: boolean, document: Document,
   const { schema } = unwrapped(raw, document);
   const inner = schema.type === "array" ? (schema.items ?? {}) : schema;
   const children = depth < DEEPEST ? fieldsOf(inner, document, depth + 1) : [];
-  const text = [raw.description ?? schema.description ?? "", limitsOf(schema, document)].filter(Boolean).join(" ");
+  const text = withLimits(raw.description ?? schema.description, schema, document);
   return { name, type: typeOf(raw, document), required, text, children };
+}
+
+function withLimits(description: string | undefined, schema: Schema, document: Document): string {
+  return [description, limitsOf(schema, document)].filter(Boolean).join(" ");
 }
 
 function limitsOf(schema: Schema, document: Document): string {

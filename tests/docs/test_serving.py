@@ -94,6 +94,13 @@ def test_agents_find_every_page(anonymous):
     assert "POST /checkpoints" in anonymous.get("/docs/llms-full.txt").text
 
 
+def test_the_reference_says_what_a_parameter_may_be(anonymous):
+    replay = anonymous.get("/docs/api-reference.md").text.split("/replay`")[1].split("\nAnswers:")[0]
+    assert "- `limit` (query, integer) Most per page. 1 to 1000. Default `100`." in replay
+    listed = anonymous.get("/docs/api-reference").text.split("<code>stalled</code> is active")[1]
+    assert "One of <code>active</code>" in re.sub("<!--.*?-->", "", listed)[:200]
+
+
 def test_without_a_build_it_says_what_to_run(anonymous, monkeypatch, tmp_path):
     monkeypatch.setattr(docs_site, "DIST", tmp_path)
     response = anonymous.get("/docs/")
