@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any
 
+from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
-from snapstate_sdk.errors import NotFoundError
+from snapstate_sdk.errors import NotFoundError, SnapStateError
 from snapstate_sdk.models import ErrorSeen
 
 from snapstate_mcp import answers
@@ -29,7 +30,7 @@ from snapstate_mcp.arguments import (
     Step,
     WorkflowId,
 )
-from snapstate_mcp.caller import client
+from snapstate_mcp.caller import URL_VARIABLE, caller, client
 from snapstate_mcp.history import fitting
 
 WITH_STATES, WITHOUT = 20, 200  # checkpoints asked for at once
@@ -99,7 +100,21 @@ async def resume_workflow(workflow_id: WorkflowId, agent_id: MaybeAgentId = None
     try:
         return answers.resumed(await client().async_resume(workflow_id, agent_id=agent_id))
     except NotFoundError:
+        await check_address()
         return answers.not_begun(workflow_id)
+
+
+async def check_address() -> None:
+    """Below a wrong path of SnapState's address nothing is found either, and work would be begun anew."""
+    try:
+        await client().async_health()
+    except NotFoundError:
+        raise ToolError(
+            f"There is nothing at {caller().api_url}, so what is saved cannot be told (404). Somebody has to set "
+            f"{URL_VARIABLE} to where SnapState is, most likely without a path. Do not begin the work anew."
+        ) from None
+    except SnapStateError:
+        return  # it is there, and not well
 
 
 async def get_workflow_history(

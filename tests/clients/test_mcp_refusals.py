@@ -87,6 +87,13 @@ def test_too_many_calls_are_told_with_when_to_call_again(url: str, make_account:
     assert 1 <= int(told.split("call again in ")[1].split()[0]) <= 60
 
 
+def test_an_address_with_a_path_too_many_is_told_instead_of_that_nothing_is_saved(base_url: str, key: str) -> None:
+    wrong = over_stdio(parameters(f"{base_url}/v1", key))
+    told = refusal(run(wrong, calls("resume_workflow", workflow_id="wf")))
+    assert f"There is nothing at {base_url}/v1" in told
+    assert "SNAPSTATE_API_URL" in told
+
+
 def test_a_server_that_is_not_there_is_told_by_its_url(key: str) -> None:
     nowhere = f"http://127.0.0.1:{free_port()}"
     told = refusal(
