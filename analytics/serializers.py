@@ -99,7 +99,10 @@ class RecentFailure(msgspec.Struct):
 
 
 class FailureReport(msgspec.Struct):
-    """A failure is a save that told of an error, or whose status is `failed`. The most frequent come first."""
+    """A failure is a save that told of an error, or whose status is `failed`.
+
+    The most frequent steps and agents come first, 1,000 at most of each. `recent_failures` are the newest 20.
+    """
 
     period_days: int
     total_failures: int
@@ -123,4 +126,6 @@ class AgentReport(msgspec.Struct):
 
 
 class AgentReports(msgspec.Struct):
+    """Those with the most workflows come first, 1,000 at most."""
+
     agents: list[AgentReport]

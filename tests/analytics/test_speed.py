@@ -42,6 +42,18 @@ SEEDS = (
     SELECT %(account)s, current_date - n, 'agent-' || a, 1650
     FROM generate_series(0, 29) AS n, generate_series(0, 19) AS a""",
 )
+AGENT_EACH = (
+    SEEDS[0],
+    """INSERT INTO analytics_workflowagent (stats_id, account_id, agent_id, steps, first_at, last_at)
+    SELECT id, account_id, workflow_id, %(steps)s, first_checkpoint_at, last_checkpoint_at
+    FROM analytics_workflowstats WHERE account_id = %(account)s""",
+    """INSERT INTO analytics_workflowerror (stats_id, account_id, step, agent_id, created_at)
+    SELECT id, account_id, 1, workflow_id, last_checkpoint_at
+    FROM analytics_workflowstats WHERE account_id = %(account)s""",
+    """INSERT INTO analytics_agentday (account_id, day, agent_id, steps)
+    SELECT %(account)s, current_date - n, 'run-' || a, 1
+    FROM generate_series(0, 9) AS n, generate_series(1, %(workflows)s) AS a""",
+)
 OF_WORKFLOW = ("workflowstep", "workflowerror", "workflowagent", "workflowresumes")
 OF_ACCOUNT = ("workflowstats", "dailyactivity", "agentday")
 BIG = {f"analytics_{name}" for name in ("workflowstats", "workflowstep", "workflowagent", "workflowerror")}
@@ -49,11 +61,16 @@ BIG = {f"analytics_{name}" for name in ("workflowstats", "workflowstep", "workfl
 pytestmark = pytest.mark.slow
 
 
-def seed(account_id, workflows):
+def insert(statements, account_id, workflows):
     figures = {"account": account_id, "workflows": workflows, "steps": STEPS, "errors": ERROR_EVERY}
     with connection.cursor() as cursor:
-        for statement in SEEDS:
+        for statement in statements:
             cursor.execute(statement, figures)
+
+
+def seed(account_id, workflows):
+    insert(SEEDS, account_id, workflows)
+    with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE analytics_workflowstats SET digest = %s WHERE account_id = %s AND workflow_id = 'run-7'",
             [workflow_digest(account_id, "run-7"), account_id],
@@ -107,13 +124,27 @@ REPORTS = [
 
 @pytest.mark.parametrize(("report", "whose"), REPORTS)
 def test_a_report_answers_in_time(ids, report, whose):
+    assert_in_time(report, ids[whose], MOST_MS)
+
+
+def assert_in_time(report, account_id, most_ms):
     """One try of several: who else works on this machine is none of the report's doing."""
     taken: list[float] = []
-    while len(taken) < TRIES and min(taken, default=MOST_MS) >= MOST_MS:
+    while len(taken) < TRIES and min(taken, default=most_ms) >= most_ms:
         began = time.perf_counter()
-        ask(report, ids[whose])
+        ask(report, account_id)
         taken.append((time.perf_counter() - began) * 1000)
-    assert min(taken) < MOST_MS, taken
+    assert min(taken) < most_ms, taken
+
+
+def test_the_report_on_agents_answers_in_time_where_each_workflow_names_another(account):
+    insert(AGENT_EACH, account.pk, WORKFLOWS)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE analytics_workflowagent, analytics_agentday, analytics_workflowerror")
+    try:
+        assert_in_time("agents", account.pk, 2 * MOST_MS)
+    finally:
+        clear(account.pk)
 
 
 def test_what_was_seeded_is_what_is_told(ids):
