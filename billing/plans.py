@@ -64,3 +64,10 @@ def charge(used: Mapping[str, Decimal]) -> Decimal:
 def dollars(amount: Decimal) -> str:
     """As in `$1.23`: whole cents, half a cent rounded up."""
     return f"${amount.quantize(CENT, ROUND_HALF_UP)}"
+
+
+def money(amount: int, currency: str) -> str:
+    """An amount of Stripe's. Which currencies have no cents only Stripe knows: all but dollars are shown as told."""
+    if currency != "usd":
+        return f"{amount:,} {currency.upper()} (smallest unit)"
+    return f"{'-' if amount < 0 else ''}${abs(Decimal(amount)) / 100:,.2f}"

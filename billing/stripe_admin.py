@@ -214,11 +214,11 @@ class InvoiceAdmin(MirroredAdmin[Invoice]):
 
     @display(description="Due")
     def due(self, invoice: Invoice) -> str:
-        return money(invoice.amount_due, invoice.currency)
+        return plans.money(invoice.amount_due, invoice.currency)
 
     @display(description="Paid")
     def paid(self, invoice: Invoice) -> str:
-        return money(invoice.amount_paid, invoice.currency)
+        return plans.money(invoice.amount_paid, invoice.currency)
 
     @display(description="Period (UTC)")
     def period(self, invoice: Invoice) -> str:
@@ -243,8 +243,3 @@ class SubscriptionAdmin(MirroredAdmin[Subscription]):
     @display(description="Felt by the account")
     def felt(self, subscription: Subscription) -> str:
         return "Yes" if subscription.applied == subscription.status else "Not yet"
-
-
-def money(amount: int, currency: str) -> str:
-    """Stripe has amounts in cents; currencies without cents are shown as they are."""
-    return f"${amount / 100:,.2f}" if currency == "usd" else f"{amount:,} {currency.upper()} (smallest unit)"

@@ -108,11 +108,7 @@ def success(rate: tuple[int, int] | None) -> str:
 def invoices(account: Account) -> dict[str, Any]:
     found = Invoice.objects.of_customer(account.stripe_customer_id).order_by("-created_at", "-id")[:ROWS]
     rows = [
-        (
-            link_to(each, each.number or each.pk),
-            each.status,
-            f"{Decimal(each.amount_due) / 100:,.2f} {each.currency.upper()}",
-        )
+        (link_to(each, each.number or each.pk), each.status, plans.money(each.amount_due, each.currency))
         for each in found
     ]
     link = of(Invoice, q=account.stripe_customer_id) if account.stripe_customer_id else ""

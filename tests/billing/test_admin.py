@@ -3,6 +3,7 @@
 import re
 import uuid
 from datetime import UTC, datetime
+from urllib.parse import urljoin
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -44,7 +45,7 @@ def member():
 
 
 def text_of(client, path, **query):
-    answer = client.get(f"/admin/billing/{path}", query)
+    answer = client.get(urljoin("/admin/billing/", path), query)
     assert answer.status_code == 200
     return " ".join(answer.content.decode().split())
 
@@ -142,6 +143,24 @@ def test_invoices_and_subscriptions_are_shown_with_their_account(admin_client, a
     assert "$1,234.56" in page
     assert "javascript:alert" not in page
     assert account.email in text_of(admin_client, "subscription/", q=f"sub_{customer}")
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "shown"),
+    [
+        (123_456, "usd", "$1,234.56"),
+        (-5, "usd", "-$0.05"),
+        (2**63 - 1, "usd", "$92,233,720,368,547,758.07"),
+        (5_000, "jpy", "5,000 JPY (smallest unit)"),
+    ],
+)
+def test_an_amount_is_the_same_on_every_page(admin_client, account, customer, amount, currency, shown):
+    at = timezone.now()
+    common = {"customer": customer, "status": "open", "created_at": at, "told_at": 1}
+    period = {"period_start": at, "period_end": at}
+    Invoice.objects.create(pk=f"in_{customer}", currency=currency, amount_due=amount, amount_paid=0, **common, **period)
+    assert shown in text_of(admin_client, "invoice/", q=customer)
+    assert shown in text_of(admin_client, f"../accounts/account/{account.pk}/change/")
 
 
 def test_a_subscription_says_in_words_how_it_is(admin_client, customer):
