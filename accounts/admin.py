@@ -12,7 +12,9 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import AllValuesCheckboxFilter, ChoicesDropdownFilter
@@ -27,7 +29,7 @@ from accounts.key_admin import KeyInline
 from accounts.keys import SCOPES
 from accounts.models import Account, ApiKey, Deletion
 from accounts.status_admin import StatusActions
-from snapstate_project.common.admin import second
+from snapstate_project.common.admin import LINK, second
 
 TICKET, LIMIT_HISTORY = "accounts.issue_key", "accounts.limit_history"
 UNPAID, LEAVING = "suspended: unpaid", "to be deleted"
@@ -58,7 +60,7 @@ class AccountAdmin(StatusActions, RowsByPage[Account]):
     search_help_text = "Email, name or id"
     fieldsets = (
         (None, {"fields": ("email", "name", "id", "state", "why", "leaving", "plan", "stripe_customer_id")}),
-        ("Limits", {"fields": ("calls", "keys_in_use", "kept", "archived_for")}),
+        ("Limits", {"fields": ("calls", "all_keys", "kept", "archived_for")}),
         ("Times (UTC)", {"fields": ("created", "updated")}),
     )
     inlines = (KeyInline,)
@@ -107,6 +109,11 @@ class AccountAdmin(StatusActions, RowsByPage[Account]):
     def keys_in_use(self, account: Any) -> int:
         count: int = account.key_count
         return count
+
+    @display(description="Keys")
+    def all_keys(self, account: Any) -> SafeString:
+        url = f"{reverse('admin:accounts_apikey_changelist')}?q={account.pk}"
+        return format_html(LINK, url, f"{account.key_count:,} in use, {account.keys.count():,} in all")
 
     @display(description="Writes this month")
     def writes(self, account: Account) -> str:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.db.models import Model
+from django.db.models import Model, Q
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -28,13 +28,15 @@ class RowsByPage[Row: Model](ReadOnlyAdmin[Row]):
     """Few enough to be counted, and found by id too."""
 
     show_full_result_count = True
+    found_by_id: tuple[str, ...] = ("pk",)
 
     def get_paginator(self, request: HttpRequest, queryset: Any, per_page: int, *rest: Any, **named: Any) -> Any:
         return ModelAdmin.get_paginator(self, request, queryset, per_page, *rest, **named)
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
         try:
-            return queryset.filter(pk=UUID(search_term.strip())), False
+            asked = UUID(search_term.strip())
+            return queryset.filter(Q.create([(name, asked) for name in self.found_by_id], Q.OR)), False
         except ValueError:
             return super().get_search_results(request, queryset, search_term)
 

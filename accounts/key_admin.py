@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -14,6 +14,7 @@ from unfold.admin import TabularInline
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
+from unfold.forms import PaginationInlineFormSet
 
 from accounts import services
 from accounts.admin_pages import RowsByPage, back_to, badge, confirmed, form_page, minute
@@ -22,6 +23,7 @@ from accounts.keys import SCOPES
 from accounts.models import ApiKey
 from snapstate_project.common.admin import LINK, account_link, offered
 
+SHOWN = 50
 STATES = {"in use": "success", "revoked": "danger", "expired": "warning"}
 REVOKING = {
     "title": "Revoke",
@@ -59,9 +61,20 @@ class KeyColumns:
         return minute(key.created_at)
 
 
+class NewestKeys(PaginationInlineFormSet):
+    """Of an account that rotates its keys those that still count: there may be thousands of others."""
+
+    def get_queryset(self) -> Any:
+        if not hasattr(self, "_queryset"):
+            rows = super().get_queryset().order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-id")
+            self._queryset = rows[:SHOWN]
+        return self._queryset
+
+
 class KeyInline(KeyColumns, TabularInline):  # type: ignore[misc]  # unfold's own mixins disagree
     model = ApiKey
-    verbose_name_plural = "Keys"
+    formset = NewestKeys
+    verbose_name_plural = f"Keys (at most {SHOWN}, the revoked ones last)"
     fields = ("linked", "label", "state", "may", "last_used", "expires", "created")
     readonly_fields = (*fields, "revoking")
     extra = max_num = 0
@@ -111,7 +124,8 @@ class ApiKeyAdmin(KeyColumns, RowsByPage[ApiKey]):
     list_filter_submit = True
     list_select_related = ("account",)
     search_fields = ("prefix__startswith", "label", "account__email")
-    search_help_text = "First characters, label, account's email, or id"
+    search_help_text = "First characters, label, account's email, or either's id"
+    found_by_id = ("pk", "account")
     fields = readonly_fields = (
         *("key", "id", "owner", "state", "label", "may"),
         *("last_used", "expires", "revoked", "created"),
