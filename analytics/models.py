@@ -179,7 +179,7 @@ class DailyActivity(models.Model):
 
 
 class AgentDay(models.Model):
-    """The newest revisions that an agent wrote on one day (UTC)."""
+    """The newest revisions that an agent wrote on one day (UTC), where there are any."""
 
     account = models.ForeignKey("accounts.Account", on_delete=models.PROTECT, related_name="+", db_index=False)
     day = models.DateField()

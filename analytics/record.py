@@ -86,7 +86,15 @@ def _write(cursor: Any, tally: Tally, since: date) -> None:
         rows = [row for row in days.values() if row.day >= since]
         if rows:
             cursor.execute(statement, [_json(rows)])
+    _drop_empty(cursor, tally)
     recount(cursor, [ids[key] for key in tally.recount])
+
+
+def _drop_empty(cursor: Any, tally: Tally) -> None:
+    """Days of agents that come to nothing: the name of an agent is not to outlive what was erased."""
+    taken_out = [row for row in tally.agent_days.values() if row.steps <= 0]
+    if taken_out:
+        cursor.execute(statements.DROP_AGENT_DAYS, [_json(taken_out)])
 
 
 def _put(cursor: Any, statement: str, ids: Mapping[Key, int], rows: Iterable[tuple[Key, Any]]) -> None:

@@ -60,6 +60,11 @@ ADD_AGENT_DAYS = """
     SELECT * FROM json_to_recordset(%s) AS n (account_id uuid, day date, agent_id text, steps bigint)
     ON CONFLICT (account_id, day, agent_id) DO UPDATE SET steps = d.steps + excluded.steps
 """
+DROP_AGENT_DAYS = """
+    DELETE FROM analytics_agentday d
+    USING json_to_recordset(%s) AS n (account_id uuid, day date, agent_id text)
+    WHERE d.account_id = n.account_id AND d.day = n.day AND d.agent_id = n.agent_id AND d.steps = 0
+"""
 RECOUNT = """
     UPDATE analytics_workflowstats s SET total_steps = coalesce(n.steps, 0), total_size_bytes = coalesce(n.bytes, 0),
         first_checkpoint_at = coalesce(n.first, s.first_checkpoint_at),

@@ -105,7 +105,7 @@ def everything_of(account: Any) -> dict[str, list[tuple[Any, ...]]]:
         ],
         "days": list(DailyActivity.objects.filter(account=account).values_list("account", *DAY)),
         "agents": list(
-            AgentDay.objects.filter(account=account).exclude(steps=0).values_list("account", "day", "agent_id", "steps")
+            AgentDay.objects.filter(account=account).values_list("account", "day", "agent_id", "steps")
         ),
     }  # fmt: skip
     for name, model, fields in OF_WORKFLOW:
