@@ -29,9 +29,10 @@ from accounts.key_admin import KeyInline
 from accounts.keys import SCOPES
 from accounts.models import Account, ApiKey, Deletion
 from accounts.status_admin import StatusActions
-from snapstate_project.common.admin import LINK, second
+from snapstate_project.common.admin import LINK, second, shortened
 
 TICKET, LIMIT_HISTORY = "accounts.issue_key", "accounts.limit_history"
+NAME_SHOWN = 40  # the columns beside it are to be seen, too
 UNPAID, LEAVING = "suspended: unpaid", "to be deleted"
 STATES = {"active": "success", "suspended": "warning", UNPAID: "warning", LEAVING: "danger", "closed": "danger"}
 
@@ -94,7 +95,7 @@ class AccountAdmin(StatusActions, RowsByPage[Account]):
 
     @display(description="Account", ordering="email", header=True)
     def who(self, account: Account) -> list[str]:
-        return [account.email, account.name]
+        return [shortened(account.email, NAME_SHOWN), shortened(account.name, NAME_SHOWN)]
 
     @display(description="State", ordering="status")
     def state(self, account: Any) -> SafeString:

@@ -21,7 +21,7 @@ from accounts.admin_pages import RowsByPage, back_to, badge, confirmed, form_pag
 from accounts.forms import ScopesForm
 from accounts.keys import SCOPES
 from accounts.models import ApiKey
-from snapstate_project.common.admin import LINK, account_link, offered
+from snapstate_project.common.admin import LINK, account_link, offered, shortened
 
 SHOWN = 50
 STATES = {"in use": "success", "revoked": "danger", "expired": "warning"}
@@ -43,6 +43,10 @@ class KeyColumns:
     def state(self, key: ApiKey) -> SafeString:
         unrevoked = "in use" if key.is_in_use(timezone.now()) else "expired"
         return badge("revoked" if key.revoked_at else unrevoked, STATES)
+
+    @display(description="Label", ordering="label")
+    def label_short(self, key: ApiKey) -> str:
+        return shortened(key.label)
 
     @display(description="May")
     def may(self, key: ApiKey) -> str:
@@ -75,7 +79,7 @@ class KeyInline(KeyColumns, TabularInline):  # type: ignore[misc]  # unfold's ow
     model = ApiKey
     formset = NewestKeys
     verbose_name_plural = f"Keys (at most {SHOWN}, the revoked ones last)"
-    fields = ("linked", "label", "state", "may", "last_used", "expires", "created")
+    fields = ("linked", "label_short", "state", "may", "last_used", "expires", "created")
     readonly_fields = (*fields, "revoking")
     extra = max_num = 0
     can_delete = False
@@ -119,7 +123,7 @@ class StateFilter(DropdownFilter):
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(KeyColumns, RowsByPage[ApiKey]):
-    list_display = ("key", "state", "label", "owner", "may", "last_used", "expires", "created")
+    list_display = ("key", "state", "label_short", "owner", "may", "last_used", "expires", "created")
     list_filter = (StateFilter,)
     list_filter_submit = True
     list_select_related = ("account",)

@@ -96,7 +96,7 @@ class WorkflowStatsAdmin(ReadOnlyAdmin[WorkflowStats]):
 
     @display(description="Account")
     def who(self, stats: WorkflowStats) -> SafeString | str:
-        return account_link(stats.account_id, shortened(stats.account.email, 32))
+        return account_link(stats.account_id, stats.account)
 
     @display(description="Steps")
     def steps(self, stats: WorkflowStats) -> str:
@@ -199,7 +199,7 @@ class WorkflowErrorAdmin(ReadOnlyAdmin[WorkflowError]):
 
     @display(description="Account")
     def who(self, error: WorkflowError) -> SafeString | str:
-        return account_link(error.account_id, shortened(error.account.email, 32))
+        return account_link(error.account_id, error.account)
 
     # --- On its own page ---
 

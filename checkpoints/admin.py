@@ -101,7 +101,7 @@ class WorkflowAdmin(WorkflowActions, WorkflowPages, ReadOnlyAdmin[Workflow]):
 
     @display(description="Account")
     def who(self, workflow: Workflow) -> SafeString | str:
-        return account_link(workflow.account_id, shortened(workflow.account.email, 32))
+        return account_link(workflow.account_id, workflow.account)
 
     @display(description="Step")
     def step(self, workflow: Workflow) -> int | None:

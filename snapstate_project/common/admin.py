@@ -20,6 +20,7 @@ from unfold.contrib.filters.admin import RangeDateTimeFilter
 
 DEEPEST_PAGE = 200
 LONGEST_NUMBER = 19
+LONGEST_ACCOUNT = 36  # an id whole
 WRAPPED = '<span style="overflow-wrap: anywhere">{}</span>'
 LINK = '<a href="{}" class="whitespace-nowrap text-primary-600 dark:text-primary-500">{}</a>'
 ACCOUNT = '<a href="{}" title="{}" class="account-link whitespace-nowrap text-primary-600 dark:text-primary-500">{}</a>'
@@ -153,12 +154,16 @@ class MomentRangeFilter(RangeDateTimeFilter):
 
 
 def account_link(account_id: UUID, text: object = "") -> SafeString | str:
-    """A link where the accounts' pages are installed: this floor does not know them."""
+    """A link where the accounts' pages are installed: this floor does not know them.
+
+    A long email is cut, for it would push all columns beside it off the screen; hovering shows it.
+    """
+    whole = str(text or account_id)
     try:
         url = reverse("admin:accounts_account_change", args=[account_id])
     except NoReverseMatch:
-        return str(text or account_id)
-    return format_html(ACCOUNT, url, text or account_id, text or account_id)
+        return whole
+    return format_html(ACCOUNT, url, whole, shortened(whole, LONGEST_ACCOUNT))
 
 
 def of_account(term: str) -> Q:

@@ -2,15 +2,19 @@
 
 import re
 import shutil
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.test import Client
+from django.utils import timezone
 from playwright.sync_api import Page, sync_playwright
 
+from accounts import services
 from accounts.models import Account
+from billing.models import StorageSample
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -47,6 +51,25 @@ def test_pages_fit_the_screen(page: Page, account: Account):
     for path in ("/admin/accounts/account/", "/admin/accounts/apikey/", f"{row}/change/", f"{row}/suspend/"):
         page.goto(path, wait_until="networkidle")
         assert overflow(page) <= 0, path
+
+
+@pytest.fixture
+def long_named() -> Account:
+    """As long as names may be."""
+    email = f"{uuid.uuid4().hex}{'e' * 28}@{'d' * 60}.{'d' * 60}.example"
+    account = services.create_account(email=email, name="a-company-without-spaces-" * 8)
+    services.issue_key(account, label="what it is for " * 6)
+    StorageSample.objects.create(account=account, day=timezone.now().date(), bytes=1)
+    return account
+
+
+def test_no_column_is_pushed_off_a_large_screen_by_a_long_name(long_named: Account, page: Page):
+    page.set_viewport_size({"width": 1440, "height": 900})  # on a small one tables are moved sideways
+    for path in ("accounts/account", "accounts/apikey", "billing/storagesample"):
+        page.goto(f"/admin/{path}/?q={long_named.email}", wait_until="networkidle")
+        assert page.locator("#result_list > tbody").count() == 1
+        beyond = page.locator("#result_list").evaluate("table => table.scrollWidth - table.parentElement.clientWidth")
+        assert beyond <= 0, path
 
 
 def test_a_new_key_is_shown_and_copied(page: Page, account: Account):
