@@ -72,6 +72,16 @@ def test_no_column_is_pushed_off_a_large_screen_by_a_long_name(long_named: Accou
         assert beyond <= 0, path
 
 
+def test_the_page_of_a_long_name_fits_the_screen(long_named: Account, page: Page):
+    row = f"/admin/accounts/account/{long_named.pk}"
+    for path in (f"{row}/change/", f"{row}/suspend/", f"/admin/auditlog/logentry/?q={long_named.pk}"):
+        page.goto(path, wait_until="networkidle")
+        assert overflow(page) <= 0, path
+    page.click("#result_list a")
+    page.wait_for_selector(".readonly")
+    assert overflow(page) <= 0
+
+
 def test_a_new_key_is_shown_and_copied(page: Page, account: Account):
     page.goto(f"/admin/accounts/account/{account.pk}/issue_key/")
     page.fill("[name=label]", "in a browser")
