@@ -36,13 +36,15 @@ log = structlog.get_logger(__name__)
 # --- What is owed goes into the ledger ---
 
 
-def note_billable(*, now: datetime | None = None) -> int:
-    """New rows for what is billable and in no row yet, of this month and the last; how many."""
+def note_billable(*, now: datetime | None = None, account_id: UUID | None = None) -> int:
+    """New rows for what is billable and in no row yet, of this month and the last, of one account or all; how many."""
     now = now or timezone.now()
     month = month_of(now)[0].date()
     records = UsageRecord.objects.filter(
         beyond_free(), month__in=[month_before(month), month], account__stripe_customer_id__isnull=False
     ).order_by("id")
+    if account_id is not None:
+        records = records.filter(account_id=account_id)
     return sum(_note(batch, now) for batch in batched(records.iterator(BATCH), BATCH))
 
 

@@ -4,6 +4,7 @@ import stripe
 import structlog
 
 from accounts.models import Account
+from billing.meter_reports import note_billable
 from billing.models import MeterReport
 from billing.stripe_client import client, is_on
 
@@ -20,6 +21,7 @@ def end_subscriptions(account: Account) -> bool:
     customer = account.stripe_customer_id
     if not is_on() or customer is None:
         return True
+    note_billable(account_id=account.pk)  # no pass may have come by since the last of it was used
     if MeterReport.objects.filter(account=account, state=MeterReport.State.WAITING).exists():
         return False
     try:

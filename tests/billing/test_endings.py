@@ -9,9 +9,11 @@ from django.utils import timezone
 
 from accounts import closing
 from accounts.models import Account, Deletion
+from billing.meter_reports import send_waiting
 from billing.models import MeterReport
 from billing.stripe_endings import end_subscriptions
 from snapstate_project.closing import close_due_accounts
+from tests.billing.steps import use
 
 OUTAGE = 500, {"error": {"type": "api_error", "message": "Something went wrong"}}
 
@@ -64,6 +66,15 @@ def test_usage_that_stripe_has_not_been_told_of_comes_first(subscribed: Account,
     assert len(fake.subscriptions) == 2
     MeterReport.objects.filter(pk=report.pk).update(state=MeterReport.State.SENT)
     assert close(subscribed)
+
+
+def test_usage_that_no_pass_has_noted_yet_is_on_the_last_invoice(subscribed: Account, customer: str, fake: Any) -> None:
+    use(subscribed, checkpoint_writes=10_500)
+    assert not close(subscribed)
+    assert len(fake.subscriptions) == 2
+    send_waiting()
+    assert close(subscribed)
+    assert fake.summed(customer, "snapstate_checkpoint_writes") == 500
 
 
 def test_what_ended_in_the_meantime_or_is_forgotten_holds_back_nothing(subscribed: Account, fake: Any) -> None:
