@@ -90,6 +90,17 @@ def test_units_in_doubt_are_not_told_in_another_row(account, customer, fake):
     assert rows(account, "start", "units", "state") == [(0, 500, "doubtful"), (500, 200, "sent")]
 
 
+def test_what_comes_while_a_row_waits_for_its_turn_goes_into_one_row_after_it(account, customer, fake):
+    for writes in (10_001, 10_100, 10_500):
+        use(account, checkpoint_writes=writes)
+        note_billable()
+    assert rows(account, "start", "units", "state") == [(0, 1, "waiting")]
+    send_waiting()
+    told()
+    assert rows(account, "start", "units", "state") == [(0, 1, "sent"), (1, 499, "sent")]
+    assert fake.summed(customer, WRITES) == 500
+
+
 @pytest.mark.parametrize("status", [401, 403, 409, 429])
 def test_what_stripe_did_not_count_is_not_in_doubt(account, customer, fake, status):
     use(account, checkpoint_writes=10_500)
