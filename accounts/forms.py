@@ -20,7 +20,7 @@ from unfold.widgets import (
 
 from accounts.closing import GRACE_DAYS, MOST_GRACE_DAYS
 from accounts.keys import SCOPES
-from accounts.models import MOST_DAYS, MOST_KEPT, PLAN_SHAPE, Account
+from accounts.models import MOST_DAYS, MOST_KEPT, PLAN_SHAPE, PLAN_TOLD, Account
 
 HISTORY = ("keep_last", "archive_days")
 EXPIRIES = {"": "Never", "1": "In a day", "7": "In 7 days", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
@@ -75,7 +75,7 @@ class TermsForm(forms.Form):
         show_hidden_initial=True,
         max_length=40,
         widget=UnfoldAdminTextInputWidget,
-        validators=[RegexValidator(PLAN_SHAPE, "Like free or pro.")],
+        validators=[RegexValidator(PLAN_SHAPE, f"It {PLAN_TOLD}.")],
     )
     rate_limit_max = forms.IntegerField(
         label="Rate limit",

@@ -16,6 +16,7 @@ from accounts.keys import SCOPES
 LAST_USED_PRECISION = timedelta(minutes=1)
 MOST_KEPT, MOST_DAYS = 1_000_000_000, 36_500
 PLAN_SHAPE = r"\A[a-z0-9][a-z0-9_-]*\Z"
+PLAN_TOLD = "must be lower-case letters, digits, - and _, like free or pro"
 
 
 class KeptQuerySet[M: models.Model](models.QuerySet[M]):

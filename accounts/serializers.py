@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.keys import SCOPES
-from accounts.models import MOST_DAYS, MOST_KEPT, PLAN_SHAPE, Account
+from accounts.models import MOST_DAYS, MOST_KEPT, PLAN_SHAPE, PLAN_TOLD, Account
 from snapstate_project.common.query import moment
 from snapstate_project.common.times import iso
 
@@ -77,7 +77,7 @@ class AccountRegistrationSerializer(Strict):
 
 
 class AccountChangesSerializer(Strict):
-    plan = Text(max_length=40, required=False, validators=[RegexValidator(PLAN_SHAPE)])
+    plan = Text(max_length=40, required=False, validators=[RegexValidator(PLAN_SHAPE, PLAN_TOLD)])
     status = Status(choices=Account.Status.values, required=False)
     rate_limit_max = WholeNumber(
         min_value=1,

@@ -147,6 +147,12 @@ def test_nonsense_changes_nothing(operator_api: httpx.Client, account: Account, 
     assert operator_api.get(f"/admin/accounts/{account.id}").json() == before
 
 
+def test_a_plan_that_is_none_hears_what_one_is_called(operator_api: httpx.Client, account: Account):
+    answer = operator_api.patch(f"/admin/accounts/{account.id}", json={"plan": "Big Plan"})
+    said = "plan: must be lower-case letters, digits, - and _, like free or pro"
+    assert answer.json()["error"]["message"] == said
+
+
 def test_what_is_wrong_with_a_body_as_a_whole_is_said_of_it(operator_api: httpx.Client, account: Account):
     error = operator_api.patch(f"/admin/accounts/{account.id}", json={}).json()["error"]
     said = "nothing to change: send plan, status, rate_limit_max, keep_last or archive_days"
