@@ -141,11 +141,14 @@ def archive_claim(claim: Claim, done: Pass) -> bool:
 
 
 def _commit_segment(claim: Claim, packed: Packed, reason: str) -> bool:
-    """Segment, projection and event together, unless the workflow has moved since its rows were read."""
+    """Segment, projection and event together, unless the workflow has moved since its rows were read, or the intent
+    is gone and the object with it: for a pass that was held up for long, or beside a clock that is ahead, it was stale.
+    """
     read, last = claim.workflow, max(step.sequence for step in claim.steps)
     with transaction.atomic():
         row = Workflow.objects.select_for_update(no_key=True).get(pk=read.pk)
-        if (row.generation, row.version) != (read.generation, read.version):
+        is_promised = ArchiveIntent.objects.filter(pk=claim.intent.pk).exists()
+        if (row.generation, row.version) != (read.generation, read.version) or not is_promised:
             return False
         _create_segment(claim, packed)
         row.archived_sequence, row.version = last, row.version + 1

@@ -18,6 +18,7 @@ from checkpoints import archive, archiving, asking, erasing, retention, rows
 from checkpoints import services as saving
 from checkpoints.ids import workflow_key
 from checkpoints.models import ArchiveIntent, ArchiveSegment, Erasure, Workflow
+from checkpoints.segment_format import Packed
 from snapstate_project.events import intake as taking
 from snapstate_project.events.models import Event
 from tests.checkpoints.steps import replay, resume, save, steps_of
@@ -101,6 +102,24 @@ def test_of_two_who_claim_a_workflow_the_later_leaves_the_other_s_object(
     archiving.archive_claim(slow, archiving.Pass())
     expire_all(7200)
     assert steps_of(replay(api, "wf")) == [1, 2, 3, 4]
+
+
+def test_who_was_held_up_until_its_object_was_taken_for_stale_keeps_no_segment_of_it(
+    api: httpx.Client, intake: Intake, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_steps(api, intake, 1, 3)
+    real, claim = archive.write, claim_of(account)
+
+    def held_up(key: str, packed: Packed) -> None:
+        real(key, packed)
+        archiving.drop_stale_intents(timezone.now() + timedelta(hours=2))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(archive, "write", held_up)
+        archiving.archive_claim(claim, archiving.Pass())
+    expire_all(7200)
+    assert steps_of(replay(api, "wf")) == [1, 2, 3]
+    assert api.get("/workflows/wf").json()["tier"] == "archive"
 
 
 def test_retention_leaves_a_workflow_that_was_resumed(api: httpx.Client, intake: Intake, account: Account) -> None:
