@@ -1,5 +1,6 @@
 """The cold tier: segments in storages["archive"]. An object is written once, read back, and never rewritten."""
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -74,7 +75,10 @@ def delete(keys: Iterable[str]) -> None:
 
 
 def keys_of(account_id: UUID, digest: bytes, *, below_generation: int) -> list[str]:
-    """The objects of a workflow that are older than a generation, whatever Postgres knows of them."""
+    """The objects of a workflow that are older than a generation, whatever Postgres knows of them.
+
+    A name that is none of ours, as file managers and copying tools leave them, is not looked at.
+    """
     folder = prefix(account_id, digest)
     try:
         _, names = storages["archive"].listdir(folder)
@@ -82,7 +86,8 @@ def keys_of(account_id: UUID, digest: bytes, *, below_generation: int) -> list[s
         return []
     except Exception as error:
         raise ArchiveDown from error
-    return [f"{folder}/{name}" for name in names if int(name.partition("-")[0]) < below_generation]
+    generations = ((name, re.match(r"(\d+)-", name)) for name in names)
+    return [f"{folder}/{name}" for name, found in generations if found and int(found[1]) < below_generation]
 
 
 def look() -> None:

@@ -1,11 +1,12 @@
 """Erasing: Postgres first, so that nothing older can be believed again; then Redis, rows and objects, however late."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
 
 import structlog
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -118,12 +119,36 @@ def erase_objects(erasure: Erasure) -> None:
 
 
 def finish_erasures(limit: int = 1000) -> int:
-    """Finish what an outage left undone, and look once more an hour after each erase. Returns how many it looked at."""
+    """Finish what an outage left undone, and look once more an hour after each erase. Returns how many it looked at.
+
+    What fails of one holds back no other: it is raised when all had their turn.
+    """
     hour_ago = timezone.now() - timedelta(hours=1)
     due = Erasure.objects.filter(Q(objects_erased_at=None) | Q(created_at__lt=hour_ago), swept_at=None)
     late = list(due.order_by(F("objects_erased_at").asc(nulls_first=True), "created_at")[:limit])
+    failures: list[Exception] = []
+    gone = _finish(erase_hot_and_warm, late, failures)  # all of these first: Redis waits for no slow archive
+    with suppress(ArchiveDown):  # objects go with a later look
+        _finish(erase_objects, gone, failures)
+    if failures:
+        raise failures[0]
+    return len(late)
+
+
+def _finish(part: Callable[[Erasure], None], late: list[Erasure], failures: list[Exception]) -> list[Erasure]:
+    """Those of which that part is done. Only a tier that is away ends it, for it is away for the others too."""
+    done: list[Erasure] = []
     for erasure in late:
         if stopping.has_begun():
             break
-        finish_erasure(erasure)
-    return len(late)
+        try:
+            part(erasure)
+            done.append(erasure)
+        except ArchiveDown:
+            archive.look()  # or is it this one's objects alone?
+        except (RedisDown, OperationalError, InterfaceError):
+            raise
+        except Exception as error:
+            log.exception("erasure_not_finished", erasure=erasure.pk, digest=bytes(erasure.digest).hex())
+            failures.append(error)
+    return done

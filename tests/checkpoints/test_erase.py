@@ -5,9 +5,15 @@ from collections.abc import Callable
 import httpx
 import pytest
 import redis as redis_py
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
 
-from checkpoints.models import Checkpoint, Workflow
+from accounts.models import Account
+from checkpoints import erasing
+from checkpoints.ids import workflow_key
+from checkpoints.models import ArchiveSegment, Checkpoint, Erasure, Workflow
 from tests.checkpoints.steps import replay, resume, save, steps_of
+from tests.checkpoints.test_archiving import SOON, expire_all
 
 Intake = Callable[[], None]
 
@@ -54,6 +60,28 @@ def test_a_sequence_never_begins_again(api: httpx.Client, intake: Intake) -> Non
     second = save(api, "wf", 1).headers["ETag"].strip('"').split("-")
     assert int(second[0]) == int(first[0]) + 1
     assert int(second[1]) > int(first[1])
+
+
+def test_a_file_that_is_none_of_ours_stops_no_erase(api: httpx.Client, intake: Intake, account: Account) -> None:
+    save(api, "wf", 1, headers=SOON)
+    intake()
+    expire_all()
+    key = ArchiveSegment.objects.get(workflow__account=account).key
+    storages["archive"].save(key.rpartition("/")[0] + "/.DS_Store", ContentFile(b"left by a file manager"))
+    assert api.delete("/workflows/wf").status_code == 204
+    assert not storages["archive"].exists(key)
+
+
+def test_one_that_cannot_be_finished_holds_back_no_other(api: httpx.Client, intake: Intake, account: Account) -> None:
+    save(api, "wf", 1)
+    intake()
+    broken = Erasure.objects.create(account_id=account.pk, digest=b"of no workflow", generation=2)
+    erasing._promise(workflow_key(account.pk, "wf"), None)
+    with pytest.raises(Workflow.DoesNotExist):
+        erasing.finish_erasures()
+    assert resume(api, "wf").status_code == 404
+    assert not Erasure.objects.filter(account_id=account.pk, objects_erased_at=None).exclude(pk=broken.pk).exists()
+    broken.delete()
 
 
 def test_a_stranger_cannot_erase(api: httpx.Client, stranger_api: httpx.Client) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,11 +11,12 @@ from django.test import override_settings
 
 from checkpoints import archive, erasing, services
 from checkpoints.ids import workflow_key
-from checkpoints.models import ArchiveProblem
+from checkpoints.models import ArchiveProblem, Erasure
 from snapstate_project import health
 from snapstate_project.common.circuit import FAILURES
 from snapstate_project.dev.process import wait_until
 from tests.checkpoints.steps import replay, resume, save, steps_of
+from tests.checkpoints.test_moving_at_once import run_and_close
 from tests.operations.s3 import archiving_to, slowed
 from tests.operations.steps import expire_all, figure, scrape
 
@@ -120,6 +122,21 @@ def test_an_erase_answers_and_its_objects_follow(how, archived, mortal_s3, accou
     assert mortal_s3.objects()
     well_again(mortal_s3, how)
     erasing.finish_erasures()
+    assert mortal_s3.objects() == []
+
+
+def test_erasing_from_redis_waits_for_no_frozen_archive(archived, mortal_s3, account):
+    for workflow_id in ("cold", "warm"):
+        erasing._promise(workflow_key(account.pk, workflow_id), None)
+    frozen(mortal_s3)
+    in_a_thread = threading.Thread(target=run_and_close, args=(erasing.finish_erasures,))
+    in_a_thread.start()
+    open_ones = Erasure.objects.filter(account_id=account.pk, rows_erased_at=None)
+    try:
+        assert wait_until(lambda: not open_ones.exists(), seconds=5, step=0.1)
+    finally:
+        well_again(mortal_s3, frozen)
+        in_a_thread.join()
     assert mortal_s3.objects() == []
 
 
