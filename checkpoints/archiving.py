@@ -14,7 +14,6 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Sum
 from django.utils import timezone
-from zstandard import ZstdError
 
 from checkpoints import archive, history, problems, segment_format, store
 from checkpoints.archive import ArchiveDown
@@ -101,7 +100,7 @@ def claim_locked(workflow: Workflow, done: Pass) -> Claim | None:
         return None
     try:
         steps = history.steps_above(workflow, workflow.archived_sequence, SEGMENT_BYTES)
-    except (ZstdError, LookupError, ValueError) as error:
+    except history.UNREADABLE as error:
         done.failed += 1
         problems.set_aside(workflow, error, done.now)
         return None

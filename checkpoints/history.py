@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from zstandard import ZstdError
 
 from checkpoints import codec
 from checkpoints.content import Envelope, Step, encode_envelope, unpack
@@ -32,6 +33,8 @@ class Row(NamedTuple):
 
 COLUMNS = ", ".join(Row._fields)
 MOST_ROWS = 10_000
+UNREADABLE = (ZstdError, LookupError, ValueError)
+"""What comes of decoding rows that are damaged, or whose base is missing."""
 
 
 @contextmanager

@@ -5,7 +5,7 @@ every step is due. The head never goes, unless all goes.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -19,6 +19,7 @@ from django.utils import timezone
 from checkpoints import archive, erasing, segment_format, store
 from checkpoints.archive import ArchiveDown
 from checkpoints.chains import detach
+from checkpoints.history import UNREADABLE
 from checkpoints.ids import WorkflowKey
 from checkpoints.models import ArchiveIntent, ArchiveSegment, Workflow
 from checkpoints.segment_format import IndexEntry
@@ -55,6 +56,7 @@ class Pruned:
     checkpoints: int = 0
     state_bytes: int = 0
     skipped: int = 0
+    failures: list[Exception] = field(default_factory=list)
 
 
 def plan(held: list[Held], *, keep: int | None, head: int, too_old: set[int]) -> Plan:
@@ -83,18 +85,34 @@ def plan(held: list[Held], *, keep: int | None, head: int, too_old: set[int]) ->
 
 
 def prune(*, now: datetime | None = None, dry_run: bool = False, email: str | None = None) -> Pruned:
-    """One pass over all that is due. `dry_run` only counts; `email` looks at one account."""
+    """One pass over all that is due. `dry_run` only counts; `email` looks at one account.
+
+    A workflow whose rows cannot be read is left as it is, and holds back no other.
+    """
     now, done = now or timezone.now(), Pruned()
     for pk in _candidates(now, email):
         if stopping.has_begun():
             break
-        with transaction.atomic():
-            locked = Workflow.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
-            workflow = locked.select_related("account").filter(pk=pk, pinned=False, head_step__isnull=False).first()
-            keys = _prune_one(workflow, now, done, dry_run=dry_run) if workflow else []
-        _delete_objects(keys)
-    log.info("retention_pass", dry_run=dry_run, workflows=done.workflows, checkpoints=done.checkpoints)
+        try:
+            _delete_objects(_prune_locked(pk, now, done, dry_run=dry_run))
+        except UNREADABLE as error:
+            log.exception("workflow_not_pruned", workflow=pk)
+            done.failures.append(error)
+    log.info(
+        "retention_pass",
+        dry_run=dry_run,
+        workflows=done.workflows,
+        checkpoints=done.checkpoints,
+        failed=len(done.failures),
+    )
     return done
+
+
+def _prune_locked(pk: int, now: datetime, done: Pruned, *, dry_run: bool) -> list[str]:
+    with transaction.atomic():
+        locked = Workflow.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
+        workflow = locked.select_related("account").filter(pk=pk, pinned=False, head_step__isnull=False).first()
+        return _prune_one(workflow, now, done, dry_run=dry_run) if workflow else []
 
 
 def beyond(account_id: UUID, *, keep_last: int | None, archive_days: int | None) -> list[str]:

@@ -17,4 +17,7 @@ def finish_erasures() -> int:
 
 @shared_task(name="checkpoints.prune")
 def prune() -> int:
-    return retention.prune().checkpoints
+    done = retention.prune()
+    if done.failures:  # operators see a task that failed
+        raise done.failures[0]
+    return done.checkpoints

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from accounts import services
 from accounts.models import Account
 from checkpoints import erasing, retention
-from checkpoints.models import ArchiveSegment, Workflow
+from checkpoints.models import ArchiveSegment, Checkpoint, Workflow
 from checkpoints.retention import Held, plan
 from tests.checkpoints.steps import replay, resume, save, steps_of
 from tests.checkpoints.test_archiving import SOON, expire_all
@@ -105,6 +105,20 @@ def test_a_dry_run_says_what_would_go_and_takes_nothing(
 def test_an_account_that_is_not_there_is_no_account_without_work() -> None:
     with pytest.raises(CommandError, match=r"There is no account nobody@example\.com"):
         call_command("prune_history", account="nobody@example.com")
+
+
+def test_a_workflow_with_a_damaged_row_holds_back_no_other(
+    api: httpx.Client, intake: Intake, account: Account, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for step in range(1, 6):
+        save(api, "damaged", step)
+    save_steps(api, intake, 1, 5)
+    Checkpoint.objects.filter(workflow__account=account, workflow__workflow_id="damaged").update(body=b"no frame")
+    services.update_account(account, keep_last=2)
+    with pytest.raises(CommandError, match="1 workflows could not be read"):
+        call_command("prune_history", account=account.email)
+    assert "3 checkpoints of 1 workflows deleted" in capsys.readouterr().out
+    assert (steps_of(replay(api, "wf")), api.get("/workflows/damaged").json()["total_checkpoints"]) == ([4, 5], 5)
 
 
 def test_nothing_goes_while_redis_is_ahead(api: httpx.Client, intake: Intake, account: Account) -> None:

@@ -26,3 +26,5 @@ class Command(BaseCommand):
         self.stdout.write(f"{done.checkpoints} checkpoints of {done.workflows} workflows {verb}, {size} of states.")
         if done.skipped:
             self.stdout.write(f"{done.skipped} workflows were being saved to and wait for the next pass.")
+        if done.failures:
+            raise CommandError(f"{len(done.failures)} workflows could not be read and stay as they are: see the log.")
