@@ -1,12 +1,15 @@
 """Erasing: nothing of what was there can be read again, and the id begins anew."""
 
+import json
 from collections.abc import Callable
+from io import StringIO
 
 import httpx
 import pytest
 import redis as redis_py
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
+from django.core.management import CommandError, call_command
 
 from accounts.models import Account
 from checkpoints import erasing
@@ -82,6 +85,20 @@ def test_one_that_cannot_be_finished_holds_back_no_other(api: httpx.Client, inta
     assert resume(api, "wf").status_code == 404
     assert not Erasure.objects.filter(account_id=account.pk, objects_erased_at=None).exclude(pk=broken.pk).exists()
     broken.delete()
+
+
+def test_what_a_damaged_log_tells_is_erased_again_and_the_rest_is_named(
+    api: httpx.Client, intake: Intake, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(api, "wf", 1)
+    intake()
+    digest = workflow_key(account.pk, "wf").digest.hex()
+    line = json.dumps({"account": str(account.pk), "digest": digest, "generation": 2, "event": "workflow_erased"})
+    wrapped = json.dumps({"log": line, "stream": "stderr"})
+    monkeypatch.setattr("sys.stdin", [line[:-1], wrapped, f"web-1 | {line} (end)\n"])
+    with pytest.raises(CommandError, match="2 lines tell of an erasure and cannot be read, the first is 1"):
+        call_command("erase_again", stdout=StringIO())
+    assert resume(api, "wf").status_code == 404
 
 
 def test_a_stranger_cannot_erase(api: httpx.Client, stranger_api: httpx.Client) -> None:
