@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
-from snapstate_project.env import database, env, env_bool, env_int, env_list
+from snapstate_project.env import database, env, env_bool, env_choice, env_int, env_list, env_url
 from snapstate_project.theme import UNFOLD  # noqa: F401 (a setting)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -18,20 +18,15 @@ VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project
 def archive_storage() -> dict[str, Any]:
     """Cloudflare R2, or any S3, when R2_* says so; a local folder otherwise."""
     account = env("R2_ACCOUNT_ID")
-    endpoint = env("R2_ENDPOINT", f"https://{account}.r2.cloudflarestorage.com" if account else "")
-    if not endpoint:
+    endpoint = env_url("R2_ENDPOINT", f"https://{account}.r2.cloudflarestorage.com" if account else "")
+    keys = {"access_key": env("R2_ACCESS_KEY_ID"), "secret_key": env("R2_SECRET_ACCESS_KEY")}
+    if not (endpoint or any(keys.values())):
         folder = {"location": SNAPSTATE_HOME / "archive", "allow_overwrite": True}
         return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": folder}
-    options = {
-        "endpoint_url": endpoint,
-        "access_key": env("R2_ACCESS_KEY_ID"),
-        "secret_key": env("R2_SECRET_ACCESS_KEY"),
-        "bucket_name": env("R2_BUCKET_NAME", "checkpoint-archives"),
-        "verify": env("R2_CA_BUNDLE") or None,
-    }
-    if not (options["access_key"] and options["secret_key"]):
-        raise ImproperlyConfigured("R2_ENDPOINT needs R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY")
-    return {"BACKEND": "snapstate_project.common.r2.R2Storage", "OPTIONS": options}
+    if not (endpoint and all(keys.values())):
+        raise ImproperlyConfigured("R2_ACCOUNT_ID or R2_ENDPOINT, R2_ACCESS_KEY_ID, R2_SECRET_ACCESS_KEY: all or none")
+    bucket = {"bucket_name": env("R2_BUCKET_NAME", "checkpoint-archives"), "verify": env("R2_CA_BUNDLE") or None}
+    return {"BACKEND": "snapstate_project.common.r2.R2Storage", "OPTIONS": {"endpoint_url": endpoint, **keys, **bucket}}
 
 
 # --- The server ---
@@ -112,11 +107,10 @@ TEMPLATES = [
 ]
 
 # --- Tiers ---
-DATABASES = {"default": database(env("DATABASE_URL", "postgresql://snapstate:snapstate@127.0.0.1:5432/snapstate"))}
-REDIS_URL = env("REDIS_URL", "redis://127.0.0.1:6379/0")
-REDIS_TIMEOUT_SECONDS = 2.0
-POSTGRES_TIMEOUT_SECONDS = 10.0
-ARCHIVE_TIMEOUT_SECONDS = 5.0
+DATABASE_URL = env_url("DATABASE_URL", "postgresql://snapstate:snapstate@127.0.0.1:5432/snapstate")
+DATABASES = {"default": database(DATABASE_URL)}
+REDIS_URL = env_url("REDIS_URL", "redis://127.0.0.1:6379/0")
+REDIS_TIMEOUT_SECONDS, POSTGRES_TIMEOUT_SECONDS, ARCHIVE_TIMEOUT_SECONDS = 2.0, 10.0, 5.0
 CACHES = {
     "default": {
         "BACKEND": "django_redis.cache.RedisCache",
@@ -213,7 +207,7 @@ SPECTACULAR_SETTINGS = {
 
 # --- Background work ---
 INTAKE_BATCH = "checkpoints.record.RecordBatch"
-CELERY_BROKER_URL = env("CELERY_BROKER_URL", "redis://127.0.0.1:6379/1")
+CELERY_BROKER_URL = env_url("CELERY_BROKER_URL", "redis://127.0.0.1:6379/1")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -247,4 +241,9 @@ STORAGES = {
 # --- Logs ---
 LOGGING_CONFIG = "snapstate_project.common.logs.configure"
 SECRET_PREFIXES = [API_KEY_PREFIX, "whsec_", "sk_live_", "sk_test_", "rk_live_", "rk_test_"]
-LOGGING = {"json": not DEBUG, "level": env("LOG_LEVEL", "INFO"), "secret_prefixes": SECRET_PREFIXES}
+LOGGING = {
+    "json": not DEBUG,
+    "level": env_choice("LOG_LEVEL", "INFO", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
+    "always": ["checkpoints.erasing"],  # whatever the level: after a restore, erase_again needs it
+    "secret_prefixes": SECRET_PREFIXES,
+}

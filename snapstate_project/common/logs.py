@@ -27,7 +27,7 @@ def configure(options: Mapping[str, Any]) -> None:
     handler = {"class": "logging.StreamHandler", "formatter": "ours"}
     # Every 4xx would be a line of django.request; failures of ours are logged where they are shaped.
     levels = {"django.request": "CRITICAL", "django.security": "ERROR", "httpx": "ERROR"}
-    levels |= dict.fromkeys(("axes", "stripe"), "WARNING")
+    levels |= dict.fromkeys(("axes", "stripe"), "WARNING") | dict.fromkeys(options["always"], "INFO")
     logging.config.dictConfig(
         {
             "version": 1,

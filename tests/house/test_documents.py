@@ -9,7 +9,7 @@ from snapstate_project.dev.home import BASE_DIR
 from tests.house.sources import files, named, short
 
 READS_ENVIRONMENT = re.compile(
-    r"""(?:env(?:_int|_bool|_list)?\(|environ\.get\(|environ\[)\s*["']([A-Z][A-Z0-9_]+)["']"""
+    r"""(?:env(?:_int|_bool|_list|_choice|_url)?\(|environ\.get\(|environ\[)\s*["']([A-Z][A-Z0-9_]+)["']"""
 )
 OFFERS = re.compile(r"^(?:# )?([A-Z][A-Z0-9_]+)=", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
