@@ -36,6 +36,8 @@ def compose_faults(path: Path) -> Iterator[str]:
         found = [*hardening(service), *health(name, service), *ports(name, service), *waiting(service, services)]
         yield from (f"{name}: {fault}" for fault in found)
         yield from (f"{name}: {fault}" for fault in volumes(service, compose["volumes"]))
+    for name in OURS & services.keys():
+        yield from (f"{name}: {fault}" for fault in settings_of(services[name]))
     for name in ("redis", "broker"):
         yield from (f"{name}: {fault}" for fault in keeping(services[name]["command"]))
     yield from (f"{needs} has no default" for needs in re.findall(r"\$\{\w+\}", text))
@@ -77,6 +79,14 @@ def volumes(service: Service, declared: dict[str, Any]) -> Iterator[str]:
     for volume in service.get("volumes", []):
         if volume.split(":")[0] not in declared:
             yield f"the volume {volume} is not declared"
+
+
+def settings_of(service: Service) -> Iterator[str]:
+    """What `.env` says, but for where a container listens and which servers it has."""
+    if service.get("env_file") != [{"path": ".env", "required": False}]:
+        yield "it does not hear what .env says"
+    if (service["environment"].get("HOST"), service["environment"].get("PORT")) != ("0.0.0.0", "8000"):  # noqa: S104
+        yield "it listens where .env says, and nobody asks it there"
 
 
 def keeping(command: list[str]) -> Iterator[str]:

@@ -23,6 +23,8 @@ def test_the_containers_have_no_fault():
         ("user: postgres", "user: root", "postgres: it runs as root"),
         ("read_only: true", "read_only: false", "web: its file system is not read-only"),
         ("${DEBUG:-true}", "${DEBUG}", "${DEBUG} has no default"),
+        ("path: .env,", "path: .environment,", "intake: it does not hear what .env says"),
+        ('PORT: "8000"', "PORT: ${PORT:-8000}", "web: it listens where .env says, and nobody asks it there"),
         ("    broker: {condition", "    queue: {condition", "web: it waits for queue, which is not there"),
     ],
 )
