@@ -10,8 +10,9 @@ from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.test import override_settings
 
-from checkpoints import archive, segment_format
+from checkpoints import archive, erasing, segment_format
 from checkpoints.archive import ArchiveDown
+from checkpoints.ids import workflow_key
 from checkpoints.models import ArchiveProblem, ArchiveSegment
 from checkpoints.segment_format import Packed
 from tests.checkpoints.steps import replay, resume, save_raw, steps_of
@@ -127,3 +128,23 @@ def test_what_is_missing_or_changed_is_found_by_the_command_for_it(s3, archived,
     assert f"{key}: is not what was written" in verified()
     archive.delete([key])
     assert f"{key}: is missing" in verified()
+
+
+def test_an_erase_that_is_half_done_is_no_fault_of_the_archive(s3, archived, account):
+    key = ArchiveSegment.objects.get(workflow__account=account).key
+    erasing._promise(workflow_key(account.pk, "wf"), None)
+    archive.delete([key])
+    assert key not in verified()
+    erasing.finish_erasures()
+
+
+def test_an_archive_that_refuses_is_told_once_and_not_as_missing_segments(s3, archived, monkeypatch):
+    with archiving_to(monkeypatch, **{**s3.environment, "R2_SECRET_ACCESS_KEY": "wrong"}):
+        told = verified()
+    assert (told.startswith("The archive does not answer: "), "SignatureDoesNotMatch" in told) == (True, True)
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "some"])
+def test_a_count_that_is_none_is_refused(count):
+    with pytest.raises(CommandError, match="must be a whole number from 1"):
+        call_command("verify_archive", "--newest", count)
