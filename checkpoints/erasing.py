@@ -6,7 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import structlog
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -18,6 +18,7 @@ from checkpoints.models import ArchiveIntent, ArchiveSegment, Erasure, Workflow
 from snapstate_project.common import acting, stopping
 from snapstate_project.common.audit import record
 from snapstate_project.common.errors import RedisDown
+from snapstate_project.common.outages import is_postgres_outage
 from snapstate_project.events.recording import record_event
 
 log = structlog.get_logger(__name__)
@@ -146,9 +147,11 @@ def _finish(part: Callable[[Erasure], None], late: list[Erasure], failures: list
             done.append(erasure)
         except ArchiveDown:
             archive.look()  # or is it this one's objects alone?
-        except (RedisDown, OperationalError, InterfaceError):
+        except RedisDown:
             raise
         except Exception as error:
+            if is_postgres_outage(error):
+                raise
             log.exception("erasure_not_finished", erasure=erasure.pk, digest=bytes(erasure.digest).hex())
             failures.append(error)
     return done

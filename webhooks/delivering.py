@@ -8,9 +8,10 @@ from datetime import datetime
 from queue import Empty, SimpleQueue
 
 import structlog
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 from django.utils import timezone
 
+from snapstate_project.common.outages import is_postgres_outage
 from webhooks import signing
 from webhooks.claims import Parcel, claim, find_due
 from webhooks.outcomes import FAULT_OF_OURS, Outcome, write_down
@@ -120,10 +121,11 @@ def keep_delivering(stop: threading.Event) -> None:
             deliver_due(seconds=math.inf, stop=stop)
             pause = IDLE_SECONDS
             continue
-        except (OperationalError, InterfaceError) as error:
-            log.warning("delivering_interrupted", error=str(error))
-        except Exception:
-            log.exception("delivering_failed")
+        except Exception as error:
+            if is_postgres_outage(error):
+                log.warning("delivering_interrupted", error=str(error))
+            else:
+                log.exception("delivering_failed")
         connection.close()  # the next round opens a new one, and goes on with what is under way
         pause = min(max(2 * pause, 1.0), LONGEST_PAUSE_SECONDS)
     connection.close()

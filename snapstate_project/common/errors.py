@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NotRequired, TypedDict
 
 import msgspec
-import redis.exceptions
 from django.core import exceptions as django_exceptions
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse
 from rest_framework import exceptions as drf
 
+from snapstate_project.common.outages import REDIS_OUTAGES, is_postgres_outage
 from snapstate_project.common.request_id import current_request_id
 
 logger = logging.getLogger(__name__)
@@ -187,19 +186,12 @@ def is_news(reason: str) -> bool:
     return True
 
 
-REDIS_OUTAGES = (
-    redis.exceptions.ConnectionError,
-    redis.exceptions.TimeoutError,
-    redis.exceptions.ReadOnlyError,
-    redis.exceptions.OutOfMemoryError,
-)
 SAME_AS: tuple[tuple[tuple[type[BaseException], ...], type[ApiError]], ...] = (
     ((Http404, drf.NotFound), NotFound),
     ((django_exceptions.PermissionDenied, drf.PermissionDenied), Forbidden),
     ((drf.NotAuthenticated, drf.AuthenticationFailed), Unauthorized),
     ((drf.UnsupportedMediaType,), UnsupportedMediaType),
     ((django_exceptions.RequestDataTooBig,), PayloadTooLarge),
-    ((OperationalError, InterfaceError), PostgresDown),
     (REDIS_OUTAGES, RedisDown),
 )
 
@@ -218,6 +210,8 @@ def as_api_error(exc: BaseException) -> ApiError:
         return RateLimited(retry_after=math.ceil(getattr(exc, "wait", None) or 1))
     if isinstance(exc, django_exceptions.SuspiciousOperation | django_exceptions.BadRequest):
         return ValidationFailed()
+    if is_postgres_outage(exc):
+        return PostgresDown()
     return next((ours() for theirs, ours in SAME_AS if isinstance(exc, theirs)), InternalError())
 
 

@@ -12,8 +12,9 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from snapstate_project.common.errors import REDIS_OUTAGES, RedisDown
+from snapstate_project.common.errors import RedisDown
 from snapstate_project.common.link import Link, Script, run_id_in
+from snapstate_project.common.outages import REDIS_OUTAGES
 from snapstate_project.common.wire import RedisError, reply_error
 
 __all__ = ["Link", "RedisDown", "RedisError", "Script", "client", "link", "run_id_now", "run_script"]

@@ -16,6 +16,7 @@ from django.db import InterfaceError, OperationalError, close_old_connections, c
 
 from snapstate_project.common.circuit import Circuit
 from snapstate_project.common.errors import PostgresDown, ServiceUnavailable
+from snapstate_project.common.outages import is_postgres_outage, is_read_only
 
 THREADS = 8
 WAITING_AT_MOST = 512
@@ -123,13 +124,17 @@ class OrmThreads(Threads):
             cursor.execute("SELECT 1")
 
     def translated(self, error: Exception) -> Exception:
-        return PostgresDown() if isinstance(error, OperationalError | InterfaceError) else error
+        return PostgresDown() if is_postgres_outage(error) else error
 
 
 def with_connections[T](work: Callable[[], T]) -> T:
     close_old_connections()
     try:
         return work()
+    except Exception as error:
+        if is_read_only(error):  # this connection leads to who was the primary; a new one to who is
+            connection.close()
+        raise
     finally:
         close_old_connections()
 

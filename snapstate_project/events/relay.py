@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef
 from django.db.models.functions import Coalesce, Now
 
+from snapstate_project.common.outages import is_postgres_outage
 from snapstate_project.events.catalogue import CATALOGUE
 from snapstate_project.events.models import Event, EventQuerySet, SubscriberCursor
 
@@ -178,10 +179,11 @@ def _keep_relaying(name: str, stop: threading.Event) -> None:
         try:
             pause = _turn(name)
             continue
-        except (OperationalError, InterfaceError) as error:
-            log.warning("relay_interrupted", subscriber=name, error=str(error))
-        except Exception:
-            log.exception("relay_failed", subscriber=name)
+        except Exception as error:
+            if is_postgres_outage(error):
+                log.warning("relay_interrupted", subscriber=name, error=str(error))
+            else:
+                log.exception("relay_failed", subscriber=name)
         connection.close()  # the next turn opens a new one
         pause = min(max(2 * pause, 1.0), LONGEST_PAUSE_SECONDS)
     connection.close()

@@ -95,6 +95,21 @@ def fails_as(cause):
     return fail
 
 
+def test_a_connection_to_who_was_the_primary_is_left():
+    pool = threads.OrmThreads(1)
+
+    def run(statement):
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+
+    asyncio.run(pool.run(run, "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"))
+    with pytest.raises(PostgresDown):
+        asyncio.run(pool.run(run, "CREATE TABLE never ()"))
+    asyncio.run(pool.run(run, "CREATE TEMP TABLE again ()"))
+    assert not pool.circuit.is_open
+    asyncio.run(pool.run(connections.close_all))
+
+
 def refused_at_once(pool):
     """Whether a call is refused without having been made; nobody looks for a sign of life meanwhile."""
     made: list[int] = []
