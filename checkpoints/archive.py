@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from uuid import UUID
 
+import structlog
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
@@ -19,12 +20,20 @@ from snapstate_project.common.threads import Threads
 CACHE_BYTES = 48 * 1_048_576
 READS_AT_ONCE = 4
 
+log = structlog.get_logger(__name__)
+
 
 class ArchiveDown(ServiceUnavailable):
     default_message = "The archive cannot be reached; nothing is lost, try again."
 
     def __init__(self, message: str = "", *, retry_after: int = 5) -> None:
         super().__init__(message, retry_after=retry_after)
+
+
+class SegmentUnreadable(ArchiveDown):
+    """The archive answers, and it is this object that is missing or damaged."""
+
+    default_message = "A part of this workflow in the archive cannot be read; the operators' log says which."
 
 
 class ArchiveThreads(Threads):
@@ -35,10 +44,7 @@ class ArchiveThreads(Threads):
     down = ArchiveDown
 
     def is_outage(self, error: Exception) -> bool | None:
-        """An object that is missing was looked for in an archive that answers."""
-        if isinstance(error, ArchiveDown):
-            return not isinstance(error.__cause__, FileNotFoundError)
-        return None
+        return not isinstance(error, SegmentUnreadable) if isinstance(error, ArchiveDown) else None
 
     def look(self) -> None:
         look()
@@ -66,6 +72,23 @@ def read(key: str) -> bytes:
             return bytes(file.read())
 
     return _guarded(whole)
+
+
+def segment(key: str) -> dict[int, Step]:
+    """By sequence, what is in it. Raises SegmentUnreadable when the object is at fault, else ArchiveDown."""
+    try:
+        return unpack_segment(read(key))
+    except ArchiveDown as down:
+        if isinstance(down.__cause__, FileNotFoundError):
+            raise unreadable(key, down.__cause__) from down.__cause__
+        raise
+    except Exception as error:
+        raise unreadable(key, error) from error
+
+
+def unreadable(key: str, cause: Exception) -> SegmentUnreadable:
+    log.error("segment_unreadable", key=key, error=repr(cause))
+    return SegmentUnreadable()
 
 
 def delete(keys: Iterable[str]) -> None:
@@ -121,8 +144,7 @@ class SegmentCache:
             if key in self.segments:
                 self.segments.move_to_end(key)
                 return self.segments[key][1]
-        body = read(key)
-        steps = _guarded(lambda: unpack_segment(body))
+        steps = segment(key)
         self._keep(key, steps)
         return steps
 

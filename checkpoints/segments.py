@@ -64,4 +64,7 @@ async def fetch(wanted: Sequence[Place]) -> list[Step]:
 
 def _steps(key: str, sequences: list[int]) -> list[Step]:
     steps = archive.cache.steps(key)
-    return [steps[sequence] for sequence in sequences]
+    try:
+        return [steps[sequence] for sequence in sequences]
+    except KeyError as error:  # another segment's object, put there by hand
+        raise archive.unreadable(key, error) from error

@@ -168,8 +168,12 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> HttpRespons
 def log_failure(error: ApiError, exc: BaseException) -> None:
     if not isinstance(error, ServiceUnavailable):
         logger.error("request failed: %s", type(exc).__name__, exc_info=exc)
-    elif is_news(reason := error.message if error is exc else f"{type(exc).__name__}: {exc}"):
-        logger.warning("service unavailable: %s", reason)
+    elif is_news(reason := error.message if error is exc else named(exc)):
+        logger.warning("service unavailable: %s", f"{reason} ({named(exc.__cause__)})" if exc.__cause__ else reason)
+
+
+def named(exc: BaseException) -> str:
+    return f"{type(exc).__name__}: {exc}"[:LONGEST_SAID]
 
 
 told: dict[str, float] = {}

@@ -140,6 +140,13 @@ def test_erasing_from_redis_waits_for_no_frozen_archive(archived, mortal_s3, acc
     assert mortal_s3.objects() == []
 
 
+def test_the_log_says_why_it_is_away(archived, mortal_s3, caplog):
+    mortal_s3.kill()
+    assert resume(archived, "cold").status_code == 503
+    assert "service unavailable: The archive cannot be reached" in caplog.text
+    assert "(EndpointConnectionError: " in caplog.text
+
+
 def test_a_pass_sets_aside_what_it_could_not_write_and_ends(mortal_s3, api, intake, account):
     save(api, "wf", 1, headers=SOON)
     intake()

@@ -15,6 +15,7 @@ from checkpoints.archive import ArchiveDown
 from checkpoints.ids import workflow_key
 from checkpoints.models import ArchiveProblem, ArchiveSegment
 from checkpoints.segment_format import Packed
+from snapstate_project.common.circuit import FAILURES
 from tests.checkpoints.steps import replay, resume, save_raw, steps_of
 from tests.operations.s3 import archiving_to
 from tests.operations.steps import expire_all
@@ -76,10 +77,21 @@ def test_the_endpoint_is_looked_at(s3):
     archive.look()
 
 
-def test_an_object_that_is_missing_is_no_404_of_the_workflow(s3, archived, account):
-    archive.delete([ArchiveSegment.objects.get(workflow__account=account).key])
-    refused = resume(archived, "wf")
-    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+@pytest.mark.parametrize(
+    "found",
+    [None, b"", b"rubbish", segment_format.pack_segment([], "zstd").body],
+    ids=["missing", "empty", "rubbish", "another segment"],
+)
+def test_an_object_that_is_missing_or_wrong_is_a_503_of_its_workflow_alone(s3, archived, account, found, caplog):
+    key = ArchiveSegment.objects.get(workflow__account=account).key
+    archive.delete([key])
+    if found is not None:
+        storages["archive"].save(key, ContentFile(found))
+    for _ in range(FAILURES + 1):
+        refused = replay(archived, "wf")
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+    assert "cannot be read" in refused.json()["error"]["message"]
+    assert key in caplog.text
     assert not archive.threads.circuit.is_open
 
 
