@@ -22,7 +22,13 @@ _LUA = Path(__file__).parent / "lua"
 _save, _resume, _read, _patch = (
     Script(_LUA / "workflow.lua", _LUA / f"{name}.lua") for name in ("save", "resume", "read", "patch")
 )
-_erase, _settle, _evict, _prune = (Script(_LUA / f"{name}.lua") for name in ("erase", "settle", "evict", "prune"))
+# Without what Postgres holds these install nothing, and go on while Redis is full.
+_resume_held, _read_held = (
+    Script(_LUA / "workflow.lua", _LUA / f"{name}.lua", allow_oom=True) for name in ("resume", "read")
+)
+_erase, _settle, _evict, _prune, _note_read = (
+    Script(_LUA / f"{name}.lua") for name in ("erase", "settle", "evict", "prune", "note")
+)
 
 
 random_half = RandomNames(lambda random: random[:8].hex()).take
@@ -60,7 +66,8 @@ async def save(key: WorkflowKey, new: NewCheckpoint, known: bytes, default_ttl: 
 
 
 async def resume(key: WorkflowKey, known: bytes, agent_id: str | None) -> Resumed | Ask | None:
-    reply = await redis.link().run(_resume, key.redis_keys, [known, event("resume", key, n=agent_id or "")])
+    script = _resume if known else _resume_held
+    reply = await redis.link().run(script, key.redis_keys, [known, event("resume", key, n=agent_id or "")])
     if reply[0] == b"head":
         head = _head(reply[1])
         return Resumed(head, _step(head, head.sequence, reply[2]) if reply[2] else None, reply[3].decode())
@@ -71,7 +78,7 @@ async def read(key: WorkflowKey, known: bytes, wanted: Range) -> Tail | Ask | No
     order = "desc" if wanted.newest_first else "asc"
     noted = event("replay", key) if wanted.metered else ""
     reply = await redis.link().run(
-        _read,
+        _read if known else _read_held,
         key.redis_keys,
         [known, wanted.first, wanted.last, order, wanted.limit, wanted.room, noted],
     )
@@ -95,7 +102,7 @@ async def note_resume(key: WorkflowKey, head: Head, agent_id: str | None, source
 
 
 async def _note(key: WorkflowKey, whole_event: str) -> None:
-    await redis.link().execute("XADD", key.redis_keys[3], "*", "e", whole_event)
+    await redis.link().run(_note_read, [key.redis_keys[3]], [whole_event])
 
 
 async def patch(

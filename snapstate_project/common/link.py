@@ -31,9 +31,12 @@ TOLD_EVERY_SECONDS = 60.0
 class Script:
     """A Lua script; its first argument, ARGV[1], is always the run_id of the server that runs it."""
 
-    def __init__(self, *paths: Path) -> None:
-        """The files are joined, so that scripts can begin with what they share."""
+    def __init__(self, *paths: Path, allow_oom: bool = False) -> None:
+        """The files are joined, so that scripts can begin with what they share. A full Redis refuses all of a script,
+        reads too, unless its first line says otherwise."""
         self.source = b"\n".join(path.read_bytes() for path in paths)
+        if allow_oom:
+            self.source = self.source.replace(b"#!lua\n", b"#!lua flags=allow-oom\n", 1)
         self.sha = hashlib.sha1(self.source, usedforsecurity=False).hexdigest()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+import redis as redis_py
 
 from checkpoints import reads, services
 from checkpoints.verdicts import Range, Tail
@@ -55,6 +56,25 @@ def test_a_replay_from_redis_alone_is_metered_once(api: httpx.Client, intake: An
     replay(api, "wf", from_step=39)
     intake()
     assert api.get("/usage").json()["usage"]["replay_calls"]["count"] == 1
+
+
+@pytest.mark.usefixtures("long")
+def test_reads_go_on_while_redis_is_full_and_are_metered(api: httpx.Client, intake: Any, redis: redis_py.Redis) -> None:
+    redis.config_set("maxmemory", 1)
+    try:
+        paths = ("workflows/wf", "workflows/wf/diff", "checkpoints/cp_wf_040", "checkpoints/cp_wf_001")
+        assert {api.get(f"/{path}").status_code for path in paths} == {200}
+        assert (resume(api, "wf").status_code, len(steps_of(replay(api, "wf")))) == (200, 40)
+        assert steps_of(replay(api, "wf", from_step=39)) == [39, 40]
+        assert (save(api, "wf", 41).status_code, api.patch("/workflows/wf", json={"pinned": True}).status_code) == (
+            503,
+            503,
+        )
+    finally:
+        redis.config_set("maxmemory", 0)
+    intake()
+    usage = api.get("/usage").json()["usage"]
+    assert (usage["resume_calls"]["count"], usage["replay_calls"]["count"]) == (1, 2)
 
 
 def test_an_answer_to_a_save_does_not_wait_long_for_its_diff(
