@@ -1,12 +1,17 @@
 """/metrics: behind the operators' secret, exact, one over all processes, and there when a tier is not."""
 
 import uuid
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
+from checkpoints import archiving
+from checkpoints.models import Workflow
 from snapstate_project.common import metrics
 from snapstate_project.common.metrics import Board, Counter
 from snapstate_project.common.traffic import label_of, method_of
+from tests.checkpoints.steps import save
 from tests.operations.steps import figure, scrape
 
 STATE = {"n": 1}
@@ -127,3 +132,14 @@ def test_a_folder_that_cannot_be_written_hurts_nobody(tmp_path, counter, caplog)
     counter.count("a")
     assert board.totals()["snapstate_test"] == {("a",): [1.0]}
     assert "cannot be published" in caplog.text
+
+
+def test_a_pinned_workflow_that_has_expired_is_no_backlog(api, intake, account, operator_api):
+    save(api, "wf", 1, headers={"X-Checkpoint-TTL": "60"})
+    intake()
+    archiving.archive_expiring(now=timezone.now() + timedelta(seconds=45))
+    assert api.patch("/workflows/wf", json={"pinned": True}).status_code == 200
+    intake()
+    hour_ago = timezone.now() - timedelta(hours=1)
+    assert Workflow.objects.filter(account=account, pinned=True, evict_at__isnull=False).update(evict_at=hour_ago) == 1
+    assert figure(scrape(operator_api), "eviction_due_oldest_seconds") < 3600
