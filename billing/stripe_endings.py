@@ -7,6 +7,7 @@ from accounts.models import Account
 from billing.meter_reports import note_billable
 from billing.models import MeterReport
 from billing.stripe_client import client, is_on
+from snapstate_project.events.services import has_heard
 
 UNKNOWN = "resource_missing"
 
@@ -21,6 +22,8 @@ def end_subscriptions(account: Account) -> bool:
     customer = account.stripe_customer_id
     if not is_on() or customer is None:
         return True
+    if not has_heard("billing", account.pk):
+        return False
     note_billable(account_id=account.pk)  # no pass may have come by since the last of it was used
     if MeterReport.objects.filter(account=account, state=MeterReport.State.WAITING).exists():
         return False

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import structlog
 from django.db.models import F
@@ -36,6 +37,12 @@ def lag_of(cursor: SubscriberCursor, *, now: datetime | None = None) -> Lag:
         return Lag(0, 0.0)
     count = ahead.values("id")[: COUNTED_AT_MOST + 1].count()
     return Lag(count, max(((now or timezone.now()) - first).total_seconds(), 0.0))
+
+
+def has_heard(name: str, account_id: UUID) -> bool:
+    """Whether a subscriber is past all that an account has done."""
+    position = SubscriberCursor.objects.filter(name=name).values_list("position", flat=True).first() or 0
+    return not Event.objects.filter(id__gt=position, account_id=account_id).exists()
 
 
 def skip_event(name: str, event_id: int) -> bool:

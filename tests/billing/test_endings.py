@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import stripe
+from django.db import transaction
 from django.utils import timezone
 
 from accounts import closing
@@ -13,7 +14,10 @@ from billing.meter_reports import send_waiting
 from billing.models import MeterReport
 from billing.stripe_endings import end_subscriptions
 from snapstate_project.closing import close_due_accounts
+from snapstate_project.events.catalogue import WorkflowResumed
+from snapstate_project.events.recording import record_event
 from tests.billing.steps import use
+from tests.events.steps import drain
 
 OUTAGE = 500, {"error": {"type": "api_error", "message": "Something went wrong"}}
 
@@ -75,6 +79,17 @@ def test_usage_that_no_pass_has_noted_yet_is_on_the_last_invoice(subscribed: Acc
     send_waiting()
     assert close(subscribed)
     assert fake.summed(customer, "snapstate_checkpoint_writes") == 500
+
+
+def test_usage_that_is_not_counted_yet_is_on_the_last_invoice(subscribed: Account, fake: Any) -> None:
+    drain("billing", limit=1_000)
+    with transaction.atomic():
+        resumed = WorkflowResumed(digest="d" * 32, generation=1, workflow_id="wf", agent_id="")
+        record_event("workflow.resumed", subscribed.pk, resumed)
+    assert not close(subscribed)
+    assert len(fake.subscriptions) == 2
+    drain("billing", limit=1_000)
+    assert close(subscribed)
 
 
 def test_what_ended_in_the_meantime_or_is_forgotten_holds_back_nothing(subscribed: Account, fake: Any) -> None:
