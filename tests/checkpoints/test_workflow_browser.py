@@ -22,7 +22,9 @@ from snapstate_project.events.models import Event
 LIST = "/admin/checkpoints/workflow/"
 FIRST = {"user": {"name": "Ada"}, "n": 9007199254740993, "gone": [1, {}], "a.b": "<i>", "same": 1}
 SECOND = {"user": {"name": "Grace"}, "n": 1.50, "new": None, "a.b": "<b>", "same": 1}
-NOWHERE = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": "/proc/nowhere"}}
+EMPTY = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": "/proc/nowhere"}}
+NOBODY = {"endpoint_url": "http://127.0.0.1:1", "access_key": "a", "secret_key": "b", "bucket_name": "c"}
+AWAY = {"BACKEND": "snapstate_project.common.r2.R2Storage", "OPTIONS": NOBODY}
 
 
 @pytest.fixture
@@ -214,13 +216,14 @@ def test_all_of_it_is_downloaded_as_lines_of_json(admin_client, connect, base_ur
     assert looks(workflow) == ["Downloaded all of it."]
 
 
-def test_without_the_archive_the_pages_answer(admin_client, workflow):
+@pytest.mark.parametrize(("archive", "what"), [(EMPTY, "cannot be read"), (AWAY, "cannot be reached")])
+def test_without_the_archive_the_pages_answer(admin_client, workflow, archive, what):
     archived(admin_client, workflow)
-    with override_settings(STORAGES={**settings.STORAGES, "archive": NOWHERE}):
+    with override_settings(STORAGES={**settings.STORAGES, "archive": archive}):
         assert page(admin_client, workflow).text.count(">archive</td>") == 2
-        assert "cannot be reached" in page(admin_client, workflow, "state/1/").text
-        assert "cannot be reached" in page(admin_client, workflow, "diff/").text
-        assert "cannot be reached" in act(admin_client, workflow, "make_hot").text
+        assert what in page(admin_client, workflow, "state/1/").text
+        assert what in page(admin_client, workflow, "diff/").text
+        assert what in act(admin_client, workflow, "make_hot").text
 
 
 def test_without_redis_the_pages_answer(admin_client, workflow, wf):

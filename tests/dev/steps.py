@@ -69,8 +69,14 @@ class Up(Process):
 
     def child(self, word: str) -> int:
         """The process of our family whose command line has this word; the oldest, so a master and not its workers."""
-        wait_until(lambda: bool(self.children(word)), seconds=30)
-        return min(self.children(word))
+        found: list[int] = []  # as they were when they were found: one may die, or be started again, at any time
+
+        def look() -> bool:
+            found[:] = self.children(word)
+            return bool(found)
+
+        assert wait_until(look, seconds=60), f"{word} does not run"
+        return min(found)
 
     def children(self, word: str) -> list[int]:
         return [pid for pid in family(self.pid) if word in command_line(pid)]

@@ -32,7 +32,7 @@ def test_it_saves_and_resumes(page: Page, key: str, base_url: str):
     form.get_by_role("button", name="Send").click()
     form.get_by_text("Created in").wait_for()
     shown = form.get_by_role("status")
-    assert shown.get_by_text("201").is_visible()
+    assert shown.get_by_text("201", exact=True).is_visible()
     assert '"checkpoint_id": "cp_docs-try-it_001"' in shown.locator(".answer-body").inner_text()
     shown.locator("summary").click()
     assert "x-request-id: " in shown.locator(".answer-headers").inner_text()
