@@ -150,15 +150,37 @@ MaybeLabel = Annotated[Annotated[str, Field(max_length=256)] | None, BeforeValid
 MaybeTexts = Annotated[list[str] | None, BeforeValidator(as_texts)]
 Flag = Annotated[bool, BeforeValidator(as_flag)]
 Step = Annotated[int, Field(ge=0, le=MOST_STEPS), BeforeValidator(as_whole_number)]
+NextStep = Annotated[
+    Step,
+    Field(
+        description="1 for the first checkpoint, then `next_step` of the last answer. Resuming gives the highest step: "
+        "one below it goes into the history and changes nothing else, `status` included."
+    ),
+]
 MaybeStep = Annotated[Step | None, BeforeValidator(as_number_or_nothing)]
-MaybeSeconds = Annotated[Annotated[int, Field(ge=1, le=YEAR)] | None, BeforeValidator(as_number_or_nothing)]
+MaybeLifetime = Annotated[
+    Annotated[int, Field(ge=1, le=YEAR)] | None,
+    BeforeValidator(as_number_or_nothing),
+    Field(description="Archive the workflow when nothing was saved for so long."),
+]
 Characters = Annotated[int, Field(ge=1000, le=2_000_000), BeforeValidator(as_whole_number)]
 PageSize = Annotated[int, Field(ge=1, le=200), BeforeValidator(as_whole_number)]
 Object = Annotated[Given, BeforeValidator(as_object), WithJsonSchema({"type": "object"})]
+WholeState = Annotated[
+    Object,
+    Field(
+        description="Everything needed to go on from here, as one JSON object of at most 1 MiB. It replaces the state "
+        "before as a whole, so repeat what still matters."
+    ),
+]
 MaybeObject = Annotated[Object | None, BeforeValidator(as_object_or_nothing)]
 MaybeFacts = Annotated[Annotated[dict[str, Any], WithJsonSchema(FACTS)] | None, BeforeValidator(as_facts)]
 MaybeError = Annotated[Annotated[Failure, WithJsonSchema(ERROR)] | None, BeforeValidator(as_plain_object)]
-Status = Annotated[Literal["active", "completed", "failed"], BeforeValidator(as_status)]
+Status = Annotated[
+    Literal["active", "completed", "failed"],
+    BeforeValidator(as_status),
+    Field(description="`completed` when the work is done, `failed` when it is given up."),
+]
 MaybeStatus = Annotated[Literal["active", "completed", "failed", "stalled"] | None, BeforeValidator(as_text_or_nothing)]
 
 

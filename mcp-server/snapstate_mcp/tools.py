@@ -18,16 +18,16 @@ from snapstate_mcp.arguments import (
     MaybeError,
     MaybeFacts,
     MaybeLabel,
+    MaybeLifetime,
     MaybeObject,
-    MaybeSeconds,
     MaybeStatus,
     MaybeStep,
     MaybeText,
     MaybeTexts,
-    Object,
+    NextStep,
     PageSize,
     Status,
-    Step,
+    WholeState,
     WorkflowId,
 )
 from snapstate_mcp.caller import URL_VARIABLE, caller, client
@@ -42,32 +42,16 @@ def dict_of(given: Given | None) -> dict[str, Any] | None:
 
 async def save_checkpoint(
     workflow_id: WorkflowId,
-    step: Annotated[
-        Step,
-        Field(
-            description="1 for the first checkpoint, then `next_step` of the last answer. Resuming gives the highest "
-            "step: one below it goes into the history and changes nothing else, `status` included."
-        ),
-    ],
-    state: Annotated[
-        Object,
-        Field(
-            description="Everything needed to go on from here, as one JSON object of at most 1 MiB. It replaces "
-            "the state before as a whole, so repeat what still matters."
-        ),
-    ],
+    step: NextStep,
+    state: WholeState,
     label: Annotated[MaybeLabel, Field(description="What this step did, in a few words.")] = None,
     agent_id: MaybeAgentId = None,
     metadata: Annotated[
         MaybeObject, Field(description="Facts to find the work by with list_workflows, at most 64 KiB; not the state.")
     ] = None,
-    status: Annotated[
-        Status, Field(description="`completed` when the work is done, `failed` when it is given up.")
-    ] = "active",
+    status: Status = "active",
     error: Annotated[MaybeError, Field(description='An error seen at this step: `{"type": …, "message": …}`.')] = None,
-    ttl_seconds: Annotated[
-        MaybeSeconds, Field(description="Archive the workflow when nothing was saved for so long.")
-    ] = None,
+    ttl_seconds: MaybeLifetime = None,
 ) -> Saved:
     """Save where the work stands, so that it can be resumed after an interruption or by another agent.
 

@@ -56,9 +56,10 @@ def joined(members: Mapping[str, bytes | None]) -> bytes:
     return b"{" + b",".join(given) + b"}"
 
 
-def body(**members: Any) -> bytes:
-    """An object of the members that are not None."""
-    return joined({name: encoded(value, name) for name, value in members.items() if value is not None})
+def body(ready: Mapping[str, bytes | None] | None = None, /, **members: Any) -> bytes:
+    """An object of the members that are not None; those in `ready` are JSON text already."""
+    texts = {name: encoded(value, name) for name, value in members.items() if value is not None}
+    return joined({**texts, **(ready or {})})
 
 
 def segment(text: str, name: str) -> str:

@@ -7,7 +7,7 @@ from snapstate_sdk import reading
 from snapstate_sdk.call import Call
 from snapstate_sdk.errors import UnsendableValueError
 from snapstate_sdk.models import Checkpoint, ErrorSeen, SaveResult, Status
-from snapstate_sdk.outgoing import checked, encoded, header, joined, segment
+from snapstate_sdk.outgoing import body, checked, encoded, header, segment
 
 
 def save(
@@ -38,18 +38,9 @@ def save(
     Raises ConflictError (other content is there, or the guard does not hold), PayloadTooLargeError, ValidationError,
     and UnsendableValueError, a ValueError, before anything is sent.
     """
-    content = joined(
-        {
-            "workflow_id": encoded(workflow_id, "workflow_id"),
-            "step": encoded(step, "step"),
-            "state": _text("state", state, state_json),
-            "label": None if label is None else encoded(label, "label"),
-            "agent_id": None if agent_id is None else encoded(agent_id, "agent_id"),
-            "metadata": _text("metadata", metadata, metadata_json),
-            "status": None if status is None else encoded(status, "status"),
-            "error": None if error is None else encoded(_error_seen(error), "error"),
-        }
-    )
+    texts = {"state": _text("state", state, state_json), "metadata": _text("metadata", metadata, metadata_json)}
+    seen = None if error is None else _error_seen(error)
+    content = body(texts, workflow_id=workflow_id, step=step, label=label, agent_id=agent_id, status=status, error=seen)
     return Call("POST", "/checkpoints", reading.saved, content, _headers(ttl_seconds, if_match, if_none_match, diff))
 
 
