@@ -57,13 +57,15 @@ def test_an_unknown_key_is_refused(redis: Any):
 
 
 def test_strangers_are_looked_up_together_and_remembered(statements: list[str]):
-    async def knock() -> None:
-        strangers = [keys.mint() for _ in range(200)]
+    async def knock() -> list[int]:
+        strangers, reads = [keys.mint() for _ in range(200)], []
         for _ in range(2):
             await asyncio.gather(*[outcome(secret) for secret in strangers])
+            reads.append(len(reads_of_keys(statements)))
+        return reads
 
-    asyncio.run(knock())
-    assert len(reads_of_keys(statements)) <= 2
+    first, both = asyncio.run(knock())
+    assert 1 <= first == both <= 10
 
 
 def test_a_key_works_in_the_moment_it_is_issued(account: Account):

@@ -68,17 +68,17 @@ def test_what_fails_of_one_account_holds_back_no_other(make_account: Callable[..
     for account in (first, second):
         closing.schedule_deletion(account, reason="x")
     sql.execute(
-        "CREATE FUNCTION refuse() RETURNS trigger AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$ LANGUAGE plpgsql"
+        "CREATE FUNCTION refuse_it() RETURNS trigger AS $$ BEGIN RAISE EXCEPTION 'not this'; END $$ LANGUAGE plpgsql"
     )
     sql.execute(
         "CREATE TRIGGER refused BEFORE UPDATE ON accounts_account FOR EACH ROW"
-        f" WHEN (NEW.id = '{first.pk}' AND NEW.status = 'closed') EXECUTE FUNCTION refuse()"
+        f" WHEN (NEW.id = '{first.pk}' AND NEW.status = 'closed') EXECUTE FUNCTION refuse_it()"
     )
     try:
-        with pytest.raises(Exception, match="not this one"):
+        with pytest.raises(Exception, match="not this"):
             close_due_accounts(now=timezone.now() + timedelta(days=8))
     finally:
-        sql.execute("DROP FUNCTION refuse CASCADE")
+        sql.execute("DROP FUNCTION refuse_it CASCADE")
     assert (state(first)[0], state(second)[0]) == ("suspended", "closed")
 
 
